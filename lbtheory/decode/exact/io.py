@@ -1,0 +1,157 @@
+"""Exact IO_H: minimise ``Σ_{h=0..H} γ^h (G max_g L_{g,h} − Σ_g L_{g,h})`` over all maximal assignments.
+
+Source: decode paper, section 3; the class-count form and what is proved around the solver are ours.
+"""
+
+from collections.abc import Collection
+from fractions import Fraction
+
+import numpy as np
+
+from lbtheory.core import InstanceError, ParameterError, SolverStatus, UnknownNameError
+from lbtheory.decode.exact.enumeration import enumerate_best
+from lbtheory.decode.exact.model import FORMULATIONS, Clock, CountModel, Search
+from lbtheory.decode.exact.program import Program, build_program, first_come
+from lbtheory.decode.exact.result import Solution, no_solution, solution
+from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
+from lbtheory.decode.exact.weights import Weights, integer_weights
+from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, objective
+
+
+def solve_io(
+    instance: DecodeInstance,
+    *,
+    formulation: str = "class-count",
+    time_limit: float | None = None,
+    warm_start: Assignment | None = None,
+    tie: str = "lexicographic",
+    seed: int | np.random.Generator | None = None,
+    workers: int = 1,
+    must_admit: Collection[int] = frozenset(),
+    shortcuts: bool = True,
+) -> Solution:
+    """Solve IO_H exactly.
+
+    Parameters
+    ----------
+    instance : DecodeInstance
+        Its horizon is ``H``.
+    formulation : "class-count" or "binary"
+        Variables a size and worker, or a request and worker. Both have the same optimum.
+    time_limit : float, optional
+        Seconds; reached, the best assignment known is returned as `SolverStatus.FEASIBLE` with the best bound.
+    warm_start : Assignment, optional
+        An assignment to start from; the answer is never worse.
+    tie : "lexicographic", "smallest-total", "random" or "none"
+        Which optimal assignment to return, see `ties`; ``"none"`` is the fastest.
+    seed : int or numpy Generator, optional
+        For the search and the random tie rule.
+    workers : int
+        Threads. With one, equal seeds give equal answers; the lexicographic answer does not depend on threads.
+    must_admit : collection of int
+        Indices into ``waiting`` that must be admitted (an overtaking cap).
+    shortcuts : bool
+        Use enumeration and the range bound where they prove the answer; False always asks the solver.
+
+    Returns
+    -------
+    Solution
+        `SolverStatus.INFEASIBLE`, without numbers, when ``must_admit`` does not fit.
+
+    Raises
+    ------
+    ParameterError, UnknownNameError, InstanceError, SizeOverflowError
+    """
+    clock = Clock(time_limit, function="solve_io")
+    if formulation not in FORMULATIONS:
+        raise UnknownNameError("formulation", formulation, FORMULATIONS)
+    if tie not in TIES:
+        raise UnknownNameError("tie rule", tie, TIES)
+    program = build_program(instance, must_admit, function="solve_io")
+    if warm_start is not None:
+        check_warm_start(program, warm_start, function="solve_io")
+    search, rng = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
+    if not program.feasible:
+        return no_solution("io", SolverStatus.INFEASIBLE, seconds=clock.seconds, horizon=instance.horizon)
+    settled = trivial(program)
+    if settled is not None:
+        rule = tie if instance.admissions == 0 else "fcfs"
+        bound = objective(instance, settled)
+        return solution(instance, settled, policy="io", bound=bound, seconds=clock.seconds, tie=rule, method="trivial")
+    weights = integer_weights(program, function="solve_io")
+    linear = tie_weights(program, tie, rng)
+    listed = enumerate_best(program, "io", linear) if shortcuts else None
+    if listed is not None:
+        return _answer(program, listed[1], Fraction(listed[0][0]), clock, tie, "enumeration")
+    starts = program.starts() + ([] if warm_start is None else [program.class_counts(warm_start)])
+    start = min(starts, key=lambda y: weights.true_value(program.imbalances(y)))
+    y, bound, method = _optimise(program, weights, start, formulation == "binary", search, stop=shortcuts, hint=warm_start is not None)
+    proved = bound == weights.true_value(program.imbalances(y))
+    if proved and weights.exact:
+        y, ruled = break_ties(program, weights, y, tie, linear, search)
+    else:
+        ruled = False
+    return _answer(program, y, bound, clock, tie if ruled else "none", method)
+
+
+def _optimise(
+    program: Program, weights: Weights, start: np.ndarray, binary: bool, search: Search, *, stop: bool, hint: bool
+) -> tuple[np.ndarray, Fraction, str]:
+    """Class counts, bound and method: the range bound first, then CP-SAT; the answer is never worse than ``start``."""
+    ranges = weights.true_value([program.range_bound(h) for h in range(program.offsets)])
+    value = weights.true_value(program.imbalances(start))
+    if (stop and value == ranges) or search.clock.over:
+        return start, ranges, "range bound"
+    model = CountModel(program, binary=binary)
+    total = model.discounted(weights)
+    if hint:
+        model.hint(start)
+    found = model.minimise(total, search)
+    bound = ranges
+    if found.bound is not None:
+        low = weights.value(program.imbalances(found.y)) if found.status is SolverStatus.OPTIMAL and found.y is not None else found.bound
+        bound = max(ranges, weights.true_bound(low))
+    if found.y is None or weights.true_value(program.imbalances(found.y)) > value:
+        return start, bound, "cp-sat"
+    return found.y, bound, "cp-sat"
+
+
+def _answer(program: Program, y: np.ndarray, bound: Fraction, clock: Clock, tie: str, method: str) -> Solution:
+    return solution(
+        program.instance, program.assignment(y), policy="io", bound=bound, seconds=clock.seconds, tie=tie, method=method
+    )
+
+
+def trivial(program: Program) -> Assignment | None:
+    """The answer where there is nothing to choose: no admission, or one worker (``I ≡ 0``: FCFS); None elsewhere."""
+    if program.instance.admissions == 0:
+        return Assignment(workers=tuple(() for _ in range(program.instance.workers)))
+    if program.instance.workers == 1:
+        return Assignment(workers=(tuple(first_come(program)),))
+    return None
+
+
+def make_search(
+    seed: int | np.random.Generator | None, workers: int, clock: Clock, *, function: str, random: bool = False
+) -> tuple[Search, np.random.Generator | None]:
+    """Check seed and threads; draw the solver's seed first, so that later draws do not depend on how an answer was found."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ParameterError(f"`workers` of `{function}` must be a whole number of threads ≥ 1; got {workers!r}. Use 1.")
+    if random and seed is None:
+        raise ParameterError(f'`seed` of `{function}` must be given for the tie rule "random"; got None. Pass a seed or a Generator.')
+    if seed is None:
+        return Search(seed=0, workers=workers, clock=clock, function=function), None
+    if not isinstance(seed, np.random.Generator) and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+        raise ParameterError(f"`seed` of `{function}` must be a non-negative integer or a numpy Generator; got {seed!r}.")
+    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(int(seed))
+    return Search(seed=int(rng.integers(2**31 - 1)), workers=workers, clock=clock, function=function), rng
+
+
+def check_warm_start(program: Program, warm_start: Assignment, *, function: str) -> None:
+    """Raise unless the warm start is feasible, maximal, and admits what must be admitted."""
+    try:
+        check_assignment(program.instance, warm_start)
+    except InstanceError as error:
+        raise InstanceError(f"`warm_start` of `{function}` must be feasible and maximal: {error}") from None
+    if len(program.open) and (program.class_counts(warm_start).sum(axis=0) < program.forced).any():
+        raise ParameterError(f"`warm_start` of `{function}` must admit every request of `must_admit`. Admit those first, or leave it out.")

@@ -1,0 +1,71 @@
+"""Integer weights for the discounts ``γ^h``, exact where 64 bits allow it and rounded down otherwise.
+
+``I_h ≥ 0``, so weights ``w_h`` with ``w_h / scale ≤ γ^h`` give ``min Σ w_h I_h / scale ≤ min Σ γ^h I_h``: rounding down lowers the
+bound by at least the rounding error and keeps it valid. The true objective is a multiple of ``1/denominator^H``, so a bound may be
+raised to the next such multiple.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+from lbtheory.core import SizeOverflowError
+from lbtheory.decode.exact.program import Program
+
+MODEL_LIMIT = 2**60
+"""Largest sum of |coefficient · value| in a model; CP-SAT works in signed 64 bits and needs room to add two of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Weights ``w_h ≈ scale γ^h``, never above it; ``exact`` when equal for every offset."""
+
+    values: tuple[int, ...]
+    scale: int
+    exact: bool
+    gamma: Fraction
+
+    def value(self, imbalances: list[int]) -> int:
+        """``Σ_h w_h I_h``."""
+        return sum(w * i for w, i in zip(self.values, imbalances, strict=True))
+
+    def true_value(self, imbalances: list[int]) -> Fraction:
+        """``Σ_h γ^h I_h``, exact."""
+        return sum((self.gamma**h * i for h, i in enumerate(imbalances)), Fraction(0))
+
+    def true_bound(self, bound: int) -> Fraction:
+        """Bound of ``Σ_h γ^h I_h`` from a bound of ``Σ_h w_h I_h``, raised to the grid of possible values."""
+        step = self.gamma.denominator ** (len(self.values) - 1)
+        return Fraction(ceil(Fraction(bound, self.scale) * step), step)
+
+
+def magnitude(program: Program, h: int) -> int:
+    """Bound of every sum of absolute terms that weight 1 on offset ``h`` puts in a model."""
+    peak = program.most_peak(h)
+    return program.instance.workers * (2 * peak + (h + 1) * program.instance.admissions) + 2 * program.largest(
+        program.instance.admissions
+    )
+
+
+def integer_weights(program: Program, *, function: str) -> Weights:
+    """Weights of the offsets ``0 … H``.
+
+    Raises
+    ------
+    SizeOverflowError
+        When not even weights of one unit fit 64 bits.
+    """
+    gamma, horizon = program.instance.gamma, program.offsets - 1
+    sums = [magnitude(program, h) for h in range(horizon + 1)]
+    scale = gamma.denominator**horizon
+    values = tuple(gamma.numerator**h * gamma.denominator ** (horizon - h) for h in range(horizon + 1))
+    if sum(v * m for v, m in zip(values, sums, strict=True)) <= MODEL_LIMIT:
+        return Weights(values=values, scale=scale, exact=True, gamma=gamma)
+    scale = floor(MODEL_LIMIT / sum((gamma**h * m for h, m in enumerate(sums)), Fraction(0)))
+    if scale < 1:
+        raise SizeOverflowError(
+            f"`instance` of `{function}` must have an objective below {MODEL_LIMIT}; the loads of {horizon + 1} offsets could sum to "
+            f"{sum(sums)}. Shorten the horizon or scale the sizes down."
+        )
+    values = tuple(floor(scale * gamma**h) for h in range(horizon + 1))
+    return Weights(values=values, scale=scale, exact=False, gamma=gamma)

@@ -1,0 +1,29 @@
+"""How the kernels are compiled.
+
+Kernels neither allocate nor keep arrays: all of them come in named tuples and are owned by the driver. So numba's reference
+counting (an atomic operation at each access to a field) is switched off; measured on an iteration of FCFS with 256 workers it
+takes 20 µs of 22. Compiled code is cached beside the source.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+def _compile(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            compiled = njit(cache=True, _nrt=False, **options)(function)
+        except (KeyError, TypeError, NameError):  # a numba without this option: correct, but slower
+            compiled = njit(cache=True, **options)(function)
+        return compiled  # type: ignore[no-any-return]
+
+    return decorate
+
+
+kernel = _compile()
+"""Decorator of the run loops and of larger functions."""
+
+inlined = _compile(forceinline=True)
+"""Decorator of small functions inside hot loops."""

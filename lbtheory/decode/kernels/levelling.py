@@ -1,0 +1,245 @@
+"""LEVEL, LEVEL+ and LEVEL-H+, compiled (``level.md``). Oracle: ``policies.levelling``.
+
+Every worker is steered to a common level ``T`` instead of up to the current maximum; no forecast is used but for LEVEL-H+.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from lbtheory.decode.kernels import balance, sizes, step
+from lbtheory.decode.kernels.jit import kernel
+from lbtheory.decode.kernels.state import ACTIVE, HEAD, ITERATION, NO_FORECAST, RELEASED, RELEASED_SUM, RUNNING, WAITING, WAITING_SUM
+
+
+class LevelRule(NamedTuple):
+    """Parameters of the LEVEL family and its work arrays."""
+
+    window: int  # oldest requests that are looked at; 0 for all
+    lam: float  # λ: how far the target is pulled up to the largest load
+    phi: float  # φ: how much of the age is left out of the load
+    pairs: bool  # fill the last two slots of a worker with the best pair
+    fixed_order: bool  # order of the workers is fixed for the step (LEVEL)
+    largest_first: bool  # below saturation: largest prompt to the least loaded worker (LEVEL+)
+    weights: np.ndarray  # (H+1,) γ^h
+    sums: np.ndarray  # (3, H+2) sums of γ^h, h γ^h and γ^h mean_g A; row starts stay 0
+    projected: np.ndarray  # (H+1, G)
+    peak: np.ndarray
+    count: np.ndarray  # (G,) scratch
+    base: np.ndarray  # (G,) scratch
+    level: np.ndarray  # (G,) E_g
+    need: np.ndarray  # (G,) T − E_g
+    quota: np.ndarray  # (G,) requests still to be given
+    urgency: np.ndarray  # (G,)
+
+
+@kernel
+def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-def]
+    """Run up to ``rows`` iterations; returns (rows written, why it stopped)."""
+    for row in range(rows):
+        stop, admissions = step.begin(stream, limits, state)
+        if stop != RUNNING:
+            return row, stop
+        reach = balance.look_ahead(stream, limits, state, admissions)
+        if admissions > 0:
+            _levels(limits, rule, state, reach)
+            free = step.list_free(limits, state)
+            slots = limits.workers * limits.slots - state.ints[ACTIVE]
+            if rule.largest_first and state.ints[WAITING] <= slots:
+                _largest_first(stream, limits, rule, state, free, admissions)
+            else:
+                _steer(stream, limits, rule, state, free, slots, admissions)
+        step.finish(limits, state, records, row, admissions)
+    return rows, RUNNING
+
+
+@kernel
+def _levels(limits, rule, state, reach):  # type: ignore[no-untyped-def]
+    """``E_g``: the load that stands for worker ``g``."""
+    k = state.ints[ITERATION]
+    if limits.forecast != NO_FORECAST:
+        _projected_levels(limits, rule, state, reach)
+        return
+    for g in range(limits.workers):
+        rule.level[g] = state.worker[g].load - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
+
+
+@kernel
+def _projected_levels(limits, rule, state, reach):  # type: ignore[no-untyped-def]
+    """LEVEL-H+: mean load + weighted mean of ``A_{g,h} − mean_g A_{g,h}`` before the worker's own next departure.
+
+    Before it ``A_{g,h} = ℓ_g + h n_g``; in the mean over workers departures are refilled by the mean size seen so far.
+    """
+    k, workers = state.ints[ITERATION], limits.workers
+    refill = state.ints[RELEASED_SUM] / state.ints[RELEASED]
+    balance.project(limits, state, reach, rule.projected, rule.peak, rule.count, rule.base)
+    for g in range(workers):
+        rule.quota[g] = reach + 1
+    sums = rule.sums
+    left, value = 0, 0.0
+    total_load = 0
+    for h in range(reach + 1):
+        total, leaving = 0, 0
+        row = (k + h) & (len(state.ring_count) - 1)
+        for g in range(workers):
+            total += rule.projected[h, g]
+            gone = 0 if h == 0 else state.ring_count[row, g]
+            if h == 1:
+                gone += state.worker[g].late_count
+            if gone > 0:
+                leaving += gone
+                rule.quota[g] = min(rule.quota[g], h)
+        if h == 0:
+            total_load = total
+        left += leaving
+        value += leaving * (refill - h)
+        sums[0, h + 1] = sums[0, h] + rule.weights[h]
+        sums[1, h + 1] = sums[1, h] + rule.weights[h] * h
+        sums[2, h + 1] = sums[2, h] + rule.weights[h] * ((total + (left * h + value)) / workers)
+    for g in range(workers):
+        d = rule.quota[g]
+        ahead = (state.worker[g].load * sums[0, d] + state.worker[g].count * sums[1, d] - sums[2, d]) / sums[0, d]
+        rule.level[g] = total_load / workers + ahead - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
+
+
+@kernel
+def _largest_first(stream, limits, rule, state, free, admissions):  # type: ignore[no-untyped-def]
+    """All waiting requests go: by decreasing prompt (ties: oldest) to the worker with least ``E_g`` (ties: lowest)."""
+    for _ in range(admissions):
+        best = 0
+        for f in range(1, free):
+            if rule.level[state.free[f]] < rule.level[state.free[best]]:
+                best = f
+        i, g = sizes.at_most(stream, state, stream.sizes[-1]), state.free[best]
+        rule.level[g] += state.request[i].prompt
+        step.admit(stream, limits, state, i, g)
+        free = step.drop_if_full(limits, state, free, best)
+
+
+@kernel
+def _quotas(limits, rule, state, free, slots, admissions):  # type: ignore[no-untyped-def]
+    """How many requests each worker gets: its free slots, or Count-JSQ's numbers when fewer wait than slots are free."""
+    for g in range(limits.workers):
+        rule.quota[g] = 0
+    if admissions == slots:
+        for f in range(free):
+            g = state.free[f]
+            rule.quota[g] = limits.slots - state.worker[g].count
+        return
+    for _ in range(admissions):
+        best = 0
+        for f in range(1, free):
+            g, b = state.free[f], state.free[best]
+            if state.worker[g].count + rule.quota[g] < state.worker[b].count + rule.quota[b]:
+                best = f
+        rule.quota[state.free[best]] += 1
+
+
+@kernel
+def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignore[no-untyped-def]
+    """Give every worker its number of requests with a sum as near ``T − E_g`` as can be."""
+    _quotas(limits, rule, state, free, slots, admissions)
+    size = state.ints[WAITING_SUM] / state.ints[WAITING]
+    total, top = 0.0, -np.inf
+    for g in range(limits.workers):
+        total += rule.level[g]
+        top = max(top, rule.level[g])
+    target = (total + admissions * size) / limits.workers
+    target += rule.lam * max(0.0, top - target)
+    for f in range(free):
+        g = state.free[f]
+        rule.need[g] = target - rule.level[g]
+        rule.urgency[g] = _urgency(rule, g, size)
+    current = -1
+    while admissions > 0:
+        if step.overdue(limits, state):
+            i = state.ints[HEAD]
+            g = _fitting(stream, rule, state, free, i)
+            _give(stream, limits, rule, state, i, g)
+            admissions -= 1
+            continue
+        if current < 0 or rule.quota[current] == 0:
+            current = _most_urgent(rule, state, free, size)
+        if rule.pairs and rule.quota[current] == 2 and state.ints[WAITING] >= 2:
+            i, j = _nearest_pair(stream, rule, state, rule.need[current])
+            _give(stream, limits, rule, state, i, current)
+            admissions -= 1
+            if step.overdue(limits, state) and state.ints[HEAD] != j:
+                continue
+            _give(stream, limits, rule, state, j, current)
+            admissions -= 1
+            continue
+        want = rule.need[current] / rule.quota[current]
+        i = sizes.nearest(stream, state, want) if rule.window == 0 else _nearest_of(stream, rule, state, want)
+        _give(stream, limits, rule, state, i, current)
+        admissions -= 1
+
+
+@kernel
+def _give(stream, limits, rule, state, i, g):  # type: ignore[no-untyped-def]
+    rule.need[g] -= state.request[i].prompt
+    rule.quota[g] -= 1
+    step.admit(stream, limits, state, i, g)
+
+
+@kernel
+def _urgency(rule, g, size):  # type: ignore[no-untyped-def]
+    """How far the worker's need is from what its quota brings on average, in standard deviations up to a constant."""
+    quota = rule.quota[g]
+    if quota == 0:
+        return -1.0
+    return abs(rule.need[g] - quota * size) / np.sqrt(quota)
+
+
+@kernel
+def _most_urgent(rule, state, free, size):  # type: ignore[no-untyped-def]
+    best, best_value = -1, -1.0
+    for f in range(free):
+        g = state.free[f]
+        if rule.quota[g] > 0:
+            value = rule.urgency[g] if rule.fixed_order else _urgency(rule, g, size)
+            if value > best_value:
+                best, best_value = g, value
+    return best
+
+
+@kernel
+def _fitting(stream, rule, state, free, i):  # type: ignore[no-untyped-def]
+    """Worker whose mean need is nearest to the prompt of request ``i``; ties: lowest index."""
+    best, best_value = -1, np.inf
+    for f in range(free):
+        g = state.free[f]
+        if rule.quota[g] > 0:
+            value = abs(state.request[i].prompt - rule.need[g] / rule.quota[g])
+            if value < best_value:
+                best, best_value = g, value
+    return best
+
+
+@kernel
+def _nearest_of(stream, rule, state, want):  # type: ignore[no-untyped-def]
+    """Of the oldest requests in the window the one whose prompt is nearest to ``want``; ties: oldest."""
+    i = state.ints[HEAD]
+    best, best_value = i, abs(state.request[i].prompt - want)
+    for _ in range(1, min(rule.window, state.ints[WAITING])):
+        i = state.request[i].after
+        value = abs(state.request[i].prompt - want)
+        if value < best_value:
+            best, best_value = i, value
+    return best
+
+
+@kernel
+def _nearest_pair(stream, rule, state, want):  # type: ignore[no-untyped-def]
+    """Of the oldest requests in the window the pair whose sum is nearest to ``want``; ties: oldest first, then second."""
+    window = state.ints[WAITING] if rule.window == 0 else min(rule.window, state.ints[WAITING])
+    i = state.ints[HEAD]
+    first, second, best = -1, -1, np.inf
+    for a in range(window - 1):
+        j = state.request[i].after
+        for _ in range(a + 1, window):
+            value = abs(state.request[i].prompt + state.request[j].prompt - want)
+            if value < best:
+                first, second, best = i, j, value
+            j = state.request[j].after
+        i = state.request[i].after
+    return first, second

@@ -1,0 +1,218 @@
+"""BalanceRoute, plain: what BR-0 and BR-H share (decode paper, section 5 and EC.3).
+
+For worker ``g`` with margins ``m_h = M_h − ℓ_{g,h}``, a set ``Q`` of ``n`` waiting requests with total ``b`` scores
+
+    ``Σ_h γ^h [ x_h − β (x_h − m_h)_+ ]``,   ``x_h = b`` (simplified) or ``b + h n`` with ``β = G`` (before simplification).
+
+Two stages. While more than ``S_greedy`` slots are free: the worker with most free slots (ties: smallest load, lowest index)
+gets the one waiting request with the largest score. Otherwise: the worker first in descending (free slots, least margin) gets
+the best subset of the first ``R_max`` waiting requests; if no subset scores above 0, the best single one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from lbtheory.decode.instance import Assignment
+from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_choice, check_range
+
+SCORES = ("simplified", "exact")
+SEARCHES = ("enumeration", "reachable-sums")
+
+
+@dataclass(slots=True, kw_only=True)
+class BalancePolicy(Policy):
+    """Base of BR-0 and BR-H.
+
+    Options
+    -------
+    greedy : int
+        ``S_greedy``: stage 1 works while more slots than this are free.
+    window : int
+        ``R_max``: requests at the head of the queue that stage 2 considers.
+    search : enumeration | reachable-sums
+        How stage 2 finds its subset; both are exact.
+    overtake : int
+        Cap ``D``; none by default.
+    """
+
+    overtake: int | None = None
+    greedy: int = 4
+    window: int = 4
+    search: str = "enumeration"
+    sized: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_range(self.name, "greedy", self.greedy, 0)
+        check_range(self.name, "window", self.window, 1, 20)
+        check_choice(self.name, "search", self.search, SEARCHES)
+
+    @property
+    def information(self) -> InformationSet:  # type: ignore[override]
+        """Loads and prompts; forecasts where there is a window."""
+        more = InformationSet.FORECAST if self.offsets > 0 else InformationSet.NOTHING
+        return InformationSet.LOADS | InformationSet.PROMPTS | more
+
+    @property
+    def offsets(self) -> int:
+        """``H``."""
+        return 0
+
+    def penalty(self, workers: int) -> float:
+        """``β``."""
+        return float(workers)
+
+    @property
+    def discount(self) -> float:
+        """``γ``."""
+        return 1.0
+
+    @property
+    def exact_score(self) -> bool:
+        """Whether the score before simplification is used."""
+        return False
+
+    def assign(self, view: View, rng: np.random.Generator) -> Assignment:
+        """Run both stages."""
+        loads = view.forecast.loads if self.offsets > 0 else [view.loads]
+        step = _Step(self, view, [list(row) for row in loads])
+        while step.left > 0:
+            if step.overdue() or sum(step.free) > self.greedy:
+                g = min(step.open(), key=lambda j: (-step.free[j], step.loads[0][j], j))
+                pick = 0 if step.overdue() else step.best_single(g)
+                step.place(step.queue[pick], g)
+            else:
+                g = min(step.open(), key=lambda j: (-step.free[j], -min(step.margins(j)), j))
+                for n, position in enumerate(step.best_subset(g)):
+                    if n > 0 and step.overdue() and step.queue[0] != position:
+                        break
+                    step.place(position, g)
+        return Assignment(workers=tuple(tuple(sorted(c)) for c in step.chosen))
+
+    def compiled(self, workers: int) -> CompiledRule:
+        """The compiled rule."""
+        from lbtheory.decode.kernels import balance
+
+        h = self.offsets
+        rule = balance.BalanceRule(
+            beta=self.penalty(workers),
+            greedy=self.greedy,
+            window=self.window,
+            exact=self.exact_score,
+            weights=np.array(powers(self.discount, h)),
+            projected=np.zeros((h + 1, workers), np.int64),
+            peak=np.zeros(h + 1, np.int64),
+            margin=np.zeros(h + 1),
+            picks=np.zeros(self.window, np.int64),
+            count=np.zeros(workers, np.int64),
+            base=np.zeros(workers, np.int64),
+        )
+        return CompiledRule(run=balance.run, rule=rule, indexed=True)
+
+
+def powers(gamma: float, horizon: int) -> list[float]:
+    """``γ^h`` for ``h = 0 … H``, by repeated multiplication."""
+    values = [1.0]
+    for _ in range(horizon):
+        values.append(values[-1] * gamma)
+    return values
+
+
+class _Step:
+    """One step in progress: loads by offset, free slots, the queue (positions), what was chosen."""
+
+    def __init__(self, policy: BalancePolicy, view: View, loads: list[list[int]]) -> None:
+        self.policy, self.view, self.loads = policy, view, loads
+        self.free, self.queue, self.left = list(view.free), list(range(len(view.order))), view.admissions
+        self.admitted = view.admitted
+        self.chosen: list[list[int]] = [[] for _ in view.free]
+        self.beta = policy.penalty(len(view.free))
+        self.weights = powers(policy.discount, len(loads) - 1)
+
+    def open(self) -> list[int]:
+        """Workers with a free slot."""
+        return [g for g, c in enumerate(self.free) if c > 0]
+
+    def overdue(self) -> bool:
+        """Whether the overtaking cap forces the oldest request."""
+        cap = self.policy.overtake
+        return cap is not None and bool(self.queue) and self.admitted - self.view.order[self.queue[0]] >= cap
+
+    def place(self, position: int, g: int) -> None:
+        """Admit; the request is taken to stay through the window."""
+        self.queue.remove(position)
+        self.chosen[g].append(position)
+        self.free[g] -= 1
+        self.left -= 1
+        self.admitted += 1
+        for h, row in enumerate(self.loads):
+            row[g] += self.view.prompts[position] + h
+
+    def margins(self, g: int) -> list[int]:
+        """``m_h = M_h − ℓ_{g,h}``."""
+        return [max(row) - row[g] for row in self.loads]
+
+    def score(self, g: int, total: int, requests: int) -> float:
+        """Score of so many requests with this total."""
+        growth = requests if self.policy.exact_score else 0
+        value = 0.0
+        for h, margin in enumerate(self.margins(g)):
+            over = max(total - float(margin - h * growth), 0.0)
+            value += self.weights[h] * (total + h * growth - self.beta * over)
+        return value
+
+    def best_single(self, g: int) -> int:
+        """Place in the queue of the request with the largest score; ties: earliest."""
+        sizes = self.view.prompts
+        scores = {s: self.score(g, s, 1) for s in {sizes[i] for i in self.queue}}
+        return max(range(len(self.queue)), key=lambda j: (scores[sizes[self.queue[j]]], -j))
+
+    def best_subset(self, g: int) -> Sequence[int]:
+        """Best subset of the window; equal scores: fewest requests, then earliest released."""
+        window = self.queue[: self.policy.window]
+        room = min(self.free[g], len(window))
+        find = self._enumerate if self.policy.search == "enumeration" else self._reachable
+        value, subset = max(find(g, window, room), key=lambda c: (c[0], -len(c[1]), [-i for i in c[1]]))
+        if value > 0:
+            return subset
+        singles = [(self.score(g, self.view.prompts[i], 1), -i) for i in window]
+        return (-max(singles)[1],)
+
+    def _enumerate(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[float, Sequence[int]]]:
+        for n in range(1, room + 1):
+            for subset in combinations(window, n):
+                yield self.score(g, sum(self.view.prompts[i] for i in subset), n), subset
+
+    def _reachable(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[float, Sequence[int]]]:
+        """Probe the totals that can be reached, for each number of requests.
+
+        The score is concave and affine between breakpoints, so a maximiser is among the nearest totals on both sides of each
+        breakpoint and the two ends; equal scores fill an interval of totals, which is walked through for the tie rule.
+        """
+        reach: list[dict[int, tuple[int, ...]]] = [{0: ()}] + [{} for _ in range(room)]
+        for i in window:
+            for n in range(room, 0, -1):
+                for total, subset in reach[n - 1].items():
+                    new = (*subset, i)
+                    at = total + self.view.prompts[i]
+                    if at not in reach[n] or new < reach[n][at]:
+                        reach[n][at] = new
+        for n in range(1, room + 1):
+            growth = n if self.policy.exact_score else 0
+            totals = sorted(reach[n])
+            if not totals:
+                continue
+            probes = {0, len(totals) - 1}
+            for h, margin in enumerate(self.margins(g)):
+                at = int(np.searchsorted(totals, margin - h * growth))
+                probes |= {min(max(at + d, 0), len(totals) - 1) for d in (-1, 0)}
+            best = max(self.score(g, totals[j], n) for j in probes)
+            for j in [j for j in probes if self.score(g, totals[j], n) == best]:
+                for side in (-1, 1):
+                    at = j
+                    while 0 <= at < len(totals) and self.score(g, totals[at], n) == best:
+                        yield best, reach[n][totals[at]]
+                        at += side

@@ -1,0 +1,194 @@
+"""What a policy is: an object that assigns waiting requests, and a declaration of what it may see.
+
+``assign(view, rng)`` gets a `View` built from the policy's `InformationSet`; reading anything else raises. A policy whose rule
+is compiled also says so (`Policy.compiled`); both engines then give the same trajectory.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Flag, auto
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lbtheory.core import InformationError, ParameterError
+from lbtheory.decode.instance import Assignment, DecodeInstance
+from lbtheory.decode.predictors.base import Forecast, Predictor
+
+
+class InformationSet(Flag):
+    """What a policy may read beside free slots, active counts and the number waiting."""
+
+    NOTHING = 0
+    LOADS = auto()
+    AGES = auto()
+    PROMPTS = auto()
+    FORECAST = auto()
+    COINS = auto()
+
+
+_NEEDS = {
+    "loads": InformationSet.LOADS,
+    "ages": InformationSet.AGES,
+    "prompts": InformationSet.PROMPTS,
+    "prompt_mean": InformationSet.PROMPTS,
+    "forecast": InformationSet.FORECAST,
+    "coins": InformationSet.COINS,
+}
+
+
+class View:
+    """State as one policy sees it.
+
+    Attributes
+    ----------
+    iteration, slots, admitted : int
+        Iteration ``k``, slots ``B`` a worker, requests admitted before this step.
+    free, active : list of int (G,)
+        Free slots and active requests of each worker.
+    order : list of int (R,)
+        Release indices of the waiting requests, increasing.
+    loads, ages : list of int (G,)
+        Tokens, and sum of the ages of the active requests (``LOADS``, ``AGES``).
+    prompts : list of int (R,)
+        Sizes of the waiting requests; ``prompt_mean`` is the mean of all sizes released so far (``PROMPTS``).
+    forecast : Forecast
+        Projected loads of the requests in flight (``FORECAST``).
+    coins : float array (R, 3)
+        Uniform draws that belong to the waiting requests (``COINS``).
+    """
+
+    __slots__ = ("_information", "_known", "active", "admitted", "free", "iteration", "order", "slots")
+
+    def __init__(
+        self,
+        information: InformationSet,
+        *,
+        iteration: int,
+        slots: int,
+        admitted: int,
+        free: list[int],
+        active: list[int],
+        order: list[int],
+        **known: Any,
+    ) -> None:
+        self.iteration, self.slots, self.admitted = iteration, slots, admitted
+        self.free, self.active, self.order = free, active, order
+        self._information = information
+        self._known = {name: value for name, value in known.items() if _NEEDS[name] in information}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _NEEDS:
+            if name in self._known:
+                return self._known[name]
+            if _NEEDS[name] in self._information:
+                raise InformationError(f"`{name}` is not available here (for example, no forecast comes with this instance).")
+            raise InformationError(f"`{name}` is outside the policy's information set; declare {_NEEDS[name]}.")
+        raise AttributeError(name)
+
+    @property
+    def admissions(self) -> int:
+        """``U = min(waiting, Σ_g c_g)``."""
+        return min(len(self.order), sum(self.free))
+
+    def forced(self, overtake: int | None) -> int:
+        """How many of the oldest waiting requests must be among the admitted of this step under the overtaking cap.
+
+        Request ``i`` is forced once ``admitted − i ≥ D``. In a step that admits ``U``, exactly those with
+        ``i ≤ admitted + U − 1 − D`` come due, at most ``U`` of them.
+        """
+        if overtake is None:
+            return 0
+        last = self.admitted + self.admissions - 1 - overtake
+        return min(self.admissions, sum(1 for i in self.order if i <= last))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastNeed:
+    """Forecasts that a policy asks for: by whom, how far (``H``), the cap of ``min(r, cap)``, and how often.
+
+    ``every_iteration=False`` is the paper's rule: forecasts are made every ``H`` iterations and the window shrinks in between.
+    """
+
+    predictor: Predictor
+    horizon: int
+    cap: int
+    every_iteration: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledRule:
+    """The compiled form of a policy: a run loop, its parameters, and whether it needs the index of waiting sizes."""
+
+    run: Callable[..., tuple[int, int]]
+    rule: Any
+    indexed: bool = False
+
+
+class Policy(ABC):
+    """Base of all policies.
+
+    Subclasses are dataclasses; their fields are the options that ``--policy NAME:key=value`` sets. ``overtake`` is the cap
+    ``D`` for policies that choose by size.
+    """
+
+    name: ClassVar[str]
+    information: ClassVar[InformationSet] = InformationSet.NOTHING
+    sized: ClassVar[bool] = False
+    """Whether the policy chooses requests by size (and so may leave some waiting)."""
+    overtake: int | None = None
+
+    def reset(self, workers: int, slots: int) -> None:  # noqa: B027 (most policies keep no state)
+        """Forget everything before a run."""
+
+    def observe(self, view: View) -> None:  # noqa: B027
+        """Called at every iteration before `assign` (which is called only when some request can be admitted)."""
+
+    @abstractmethod
+    def assign(self, view: View, rng: np.random.Generator) -> Assignment:
+        """Assign exactly ``view.admissions`` waiting requests (by their position in the queue) to workers."""
+
+    def forecast_need(self) -> ForecastNeed | None:
+        """Forecasts that the engine must provide, or None."""
+        return None
+
+    def compiled(self, workers: int) -> CompiledRule | None:
+        """The compiled form, or None when only the plain engine can run the policy."""
+        return None
+
+
+def check_choice(policy: str, name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise `ParameterError` unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise ParameterError(f"`{name}` of policy {policy!r} must be one of {', '.join(map(str, choices))}; got {value!r}.")
+
+
+def check_range(policy: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
+    """Raise `ParameterError` unless ``low ≤ value ≤ high``."""
+    if not low <= value <= high:
+        span = f"at least {low}" if high == float("inf") else f"between {low} and {high}"
+        raise ParameterError(f"`{name}` of policy {policy!r} must be {span}; got {value!r}.")
+
+
+def view_of_instance(instance: DecodeInstance, information: InformationSet, rng: np.random.Generator) -> View:
+    """The view of a single decision: nothing was admitted before, ages are unknown (taken as 0)."""
+    waiting = instance.waiting.tolist()
+    known: dict[str, Any] = {
+        "loads": instance.loads.tolist(),
+        "ages": [0] * instance.workers,
+        "prompts": waiting,
+        "prompt_mean": float(np.mean(waiting)) if waiting else 0.0,
+        "forecast": Forecast(loads=instance.projected.T.tolist(), next_departure=None, leaving=None),
+        "coins": rng.random((len(waiting), 3)),
+    }
+    return View(
+        information,
+        iteration=1,
+        slots=int(instance.free.max()),
+        admitted=0,
+        free=instance.free.tolist(),
+        active=instance.active.tolist(),
+        order=list(range(len(waiting))),
+        **known,
+    )

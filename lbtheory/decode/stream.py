@@ -1,0 +1,95 @@
+"""A stream of requests: what every policy of a comparison is given, drawn before any of them runs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lbtheory.core import EmptyTraceError, ParameterError, SizeOverflowError, generator, readonly
+from lbtheory.decode.instance import TOTAL_LIMIT
+from lbtheory.decode.traces.releases import Releases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestStream:
+    """Requests in release order.
+
+    Attributes
+    ----------
+    prompts, outputs : int array (n,)
+        ``S_i ≥ 1`` tokens (visible) and ``O_i ≥ 1`` iterations (hidden).
+    releases : Releases
+        When requests join the queue.
+    keys : int array (n,) or None
+        Prompt keys, for predictors that know recurring prompts.
+    seed : int
+        Seed of the routing coins, three a request; they do not depend on the policy.
+    refused : int
+        Requests that were refused before release (for example for their size).
+    """
+
+    prompts: np.ndarray
+    outputs: np.ndarray
+    releases: Releases
+    keys: np.ndarray | None
+    seed: int
+    refused: int
+
+    def __len__(self) -> int:
+        return len(self.prompts)
+
+    def coins(self) -> np.ndarray:
+        """Uniform draws in [0, 1), (n, 3)."""
+        return generator(self.seed, "coins").random((len(self), 3))
+
+
+def request_stream(
+    prompts: np.ndarray,
+    outputs: np.ndarray,
+    releases: Releases,
+    *,
+    keys: np.ndarray | None = None,
+    seed: int = 0,
+    refused: int = 0,
+) -> RequestStream:
+    """Check and freeze a stream.
+
+    Raises
+    ------
+    EmptyTraceError, ParameterError, SizeOverflowError
+    """
+    s, o = _whole("prompts", prompts), _whole("outputs", outputs)
+    if len(s) == 0:
+        raise EmptyTraceError("`prompts` of `request_stream` must hold at least one request; got none. Loosen the filters.")
+    if len(o) != len(s):
+        raise ParameterError(f"`outputs` must have as many entries as `prompts` ({len(s)}); got {len(o)}.")
+    if releases.times is not None and len(releases.times) != len(s):
+        raise ParameterError(f"`releases` must have one time a request ({len(s)}); got {len(releases.times)}.")
+    if int(s.max()) + int(o.max()) >= TOTAL_LIMIT // 2**12:
+        raise SizeOverflowError(
+            f"prompts and outputs must stay below {TOTAL_LIMIT // 2**12} tokens together so that loads are exact; got "
+            f"{int(s.max())} + {int(o.max())}. Scale the sizes down."
+        )
+    return RequestStream(
+        prompts=readonly(s),
+        outputs=readonly(o),
+        releases=releases,
+        keys=None if keys is None else readonly(keys),
+        seed=seed,
+        refused=refused,
+    )
+
+
+def _whole(name: str, values: np.ndarray) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ParameterError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        whole = np.isfinite(array) & (array == np.floor(array))
+        if not whole.all():
+            bad = int(np.argmin(whole))
+            raise ParameterError(f"`{name}` must hold whole numbers; got {array[bad]} at index {bad}.")
+    array = array.astype(np.int64)
+    if array.size and array.min() < 1:
+        bad = int(array.argmin())
+        raise ParameterError(f"`{name}` must be ≥ 1; got {array[bad]} at index {bad}.")
+    return array

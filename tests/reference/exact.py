@@ -1,0 +1,60 @@
+"""Plain brute force over all maximal assignments of small instances, by request: the oracle of the exact policies."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+
+
+def assignments(free: list[int], waiting: list[int], must: frozenset[int] = frozenset()) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Every way to admit exactly ``min(waiting, free slots)`` requests that includes ``must``: a tuple of indices a worker."""
+    admissions = min(len(waiting), sum(free))
+
+    def fill(g: int, left: tuple[int, ...], to_place: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+        if g == len(free):
+            if to_place == 0:
+                yield ()
+            return
+        for k in range(min(free[g], to_place) + 1):
+            if to_place - k > sum(free[g + 1 :]):
+                continue
+            for chosen in combinations(left, k):
+                rest = tuple(i for i in left if i not in chosen)
+                for others in fill(g + 1, rest, to_place - k):
+                    yield (chosen, *others)
+
+    for found in fill(0, tuple(range(len(waiting))), admissions):
+        if must <= {i for chosen in found for i in chosen}:
+            yield found
+
+
+def loads_at(projected: list[list[int]], waiting: list[int], assignment: tuple[tuple[int, ...], ...], h: int) -> list[int]:
+    """Loads after admission at offset ``h``."""
+    return [row[h] + sum(waiting[i] + h for i in chosen) for row, chosen in zip(projected, assignment, strict=True)]
+
+
+def imbalance(loads: list[int]) -> int:
+    """``G max − Σ``."""
+    return len(loads) * max(loads) - sum(loads)
+
+
+def value(projected: list[list[int]], waiting: list[int], assignment: tuple[tuple[int, ...], ...], gamma: Fraction) -> Fraction:
+    """``Σ_h γ^h I_h``."""
+    total = Fraction(0)
+    for h in range(len(projected[0])):
+        total += gamma**h * imbalance(loads_at(projected, waiting, assignment, h))
+    return total
+
+
+def min_max_key(loads: list[int]) -> tuple[int, int]:
+    """``(M, I)``."""
+    return max(loads), imbalance(loads)
+
+
+def spread_key(loads: list[int]) -> tuple[int, int, int]:
+    """``(D, N_max, I)``."""
+    return max(loads) - min(loads), loads.count(max(loads)), imbalance(loads)
+
+
+def size_lists(waiting: list[int], assignment: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+    """For each worker the ascending list of its sizes."""
+    return tuple(tuple(sorted(waiting[i] for i in chosen)) for chosen in assignment)
