@@ -50,8 +50,11 @@ def run(
         load = system.loads()
         duration = timing.t_fixed + timing.t_token * max(load) + timing.t_mean * (sum(load) / workers)
         active = [len(requests) for requests in system.flight]
+        square = 0.0
+        for tokens in load:
+            square += float(tokens) * tokens
         rows.append(
-            (max(load), min(load), sum(load), admissions, len(system.queue), sum(active), max(active), system.now, duration)
+            (max(load), min(load), sum(load), square, admissions, len(system.queue), sum(active), max(active), system.now, duration)
         )
         if keep_loads:
             loads.append(load)
@@ -62,10 +65,10 @@ def run(
 
 
 def _table(rows: list[tuple[float, ...]], loads: list[list[int]], workers: int) -> dict[str, np.ndarray]:
-    names = ("maximum", "minimum", "total", "admitted", "waiting", "active", "fullest", "start", "duration")
+    names = ("maximum", "minimum", "total", "square", "admitted", "waiting", "active", "fullest", "start", "duration")
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     table = {
-        name: np.array(column, float if name in ("start", "duration") else np.int64)
+        name: np.array(column, float if name in ("square", "start", "duration") else np.int64)
         for name, column in zip(names, columns, strict=True)
     }
     table["loads"] = np.array(loads, np.int64).reshape(-1, workers)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class IterationRecords:
     """Iterations ``k = 1 … K`` of a run; arrays of length K.
 
-    ``maximum, minimum, total`` of the loads after admission (tokens); ``admitted``; ``waiting`` after admission; ``active``
+    ``maximum, minimum, total`` of the loads after admission (tokens) and ``square``, the sum of their squares; ``admitted``; ``waiting`` after admission; ``active``
     requests; ``fullest``: most requests on one worker; ``start`` and ``duration`` (seconds); ``loads`` (K, G) when kept, else
     None.
     """
@@ -25,6 +25,7 @@ class IterationRecords:
     maximum: np.ndarray
     minimum: np.ndarray
     total: np.ndarray
+    square: np.ndarray
     admitted: np.ndarray
     waiting: np.ndarray
     active: np.ndarray

@@ -5,7 +5,9 @@ from fractions import Fraction
 from itertools import combinations
 
 
-def assignments(free: list[int], waiting: list[int], must: frozenset[int] = frozenset()) -> Iterator[tuple[tuple[int, ...], ...]]:
+def assignments(
+    free: list[int], waiting: list[int], must: frozenset[int] = frozenset()
+) -> Iterator[tuple[tuple[int, ...], ...]]:
     """Every way to admit exactly ``min(waiting, free slots)`` requests that includes ``must``: a tuple of indices a worker."""
     admissions = min(len(waiting), sum(free))
 

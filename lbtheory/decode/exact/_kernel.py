@@ -1,8 +1,8 @@
 """Compiled enumeration of all assignments of few requests, at offset 0.
 
-The walk goes worker by worker and, within a worker, through ascending sizes, with "no more requests" first. So it meets assignments
-in the lexicographic order of (sizes of worker 0, sizes of worker 1, …), each list ascending and a list before its extensions; the
-first of equally good ones is the canonical one.
+The walk goes worker by worker and, within a worker, through ascending sizes, with "no more requests" first. So it meets
+assignments in the lexicographic order of (sizes of worker 0, sizes of worker 1, …), each list ascending and a list before its
+extensions; the first of equally good ones is the canonical one.
 """
 
 import numba as nb
@@ -12,8 +12,11 @@ IMBALANCE, MIN_MAX, SPREAD_LEX = 0, 1, 2
 
 
 @nb.njit(cache=True)
-def _better(key, loads, full, best_key):  # type: ignore[no-untyped-def]
-    """Write the key of ``loads`` to ``key`` and return whether it is below ``best_key``; ``full`` is (max, min, number at max, sum, count)."""
+def _better(key: np.ndarray, loads: np.ndarray, full: np.ndarray, best_key: np.ndarray) -> bool:
+    """Write the key of ``loads`` to ``key`` and return whether it is below ``best_key``.
+
+    ``full`` is (largest, smallest, number at the largest, sum, number) of the loads of the full workers.
+    """
     peak, low, at, total = full[0], full[1], full[2], full[3]
     for v in loads:
         total += v
@@ -36,7 +39,7 @@ def _better(key, loads, full, best_key):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
-def _keep(key, y, best_key, best_y):  # type: ignore[no-untyped-def]
+def _keep(key: np.ndarray, y: np.ndarray, best_key: np.ndarray, best_y: np.ndarray) -> None:
     for k in range(len(key)):
         best_key[k] = key[k]
     for g in range(y.shape[0]):
@@ -45,7 +48,19 @@ def _keep(key, y, best_key, best_y):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
-def _place(g, t, sign, forced, key, loads, y, remaining, need, tie, sizes):  # type: ignore[no-untyped-def]
+def _place(
+    g: int,
+    t: int,
+    sign: int,
+    forced: int,
+    key: np.ndarray,
+    loads: np.ndarray,
+    y: np.ndarray,
+    remaining: np.ndarray,
+    need: np.ndarray,
+    tie: np.ndarray,
+    sizes: np.ndarray,
+) -> None:
     """Put a request of class ``t`` on worker ``g`` (``sign`` 1) or take it back (−1)."""
     remaining[t] -= sign
     need[t] -= sign * forced
@@ -55,7 +70,20 @@ def _place(g, t, sign, forced, key, loads, y, remaining, need, tie, sizes):  # t
 
 
 @nb.njit(cache=True)
-def _try_last(g, t, key, loads, y, remaining, need, tie, sizes, full, best_key, best_y):  # type: ignore[no-untyped-def]
+def _try_last(
+    g: int,
+    t: int,
+    key: np.ndarray,
+    loads: np.ndarray,
+    y: np.ndarray,
+    remaining: np.ndarray,
+    need: np.ndarray,
+    tie: np.ndarray,
+    sizes: np.ndarray,
+    full: np.ndarray,
+    best_key: np.ndarray,
+    best_y: np.ndarray,
+) -> None:
     """Complete the assignment with one request of class ``t`` on worker ``g`` and compare."""
     _place(g, t, 1, 0, key, loads, y, remaining, need, tie, sizes)
     if _better(key, loads, full, best_key):
@@ -64,7 +92,21 @@ def _try_last(g, t, key, loads, y, remaining, need, tie, sizes, full, best_key, 
 
 
 @nb.njit(cache=True)
-def _last(g, first, need_left, key, loads, y, remaining, need, tie, sizes, full, best_key, best_y):  # type: ignore[no-untyped-def]
+def _last(
+    g: int,
+    first: int,
+    need_left: int,
+    key: np.ndarray,
+    loads: np.ndarray,
+    y: np.ndarray,
+    remaining: np.ndarray,
+    need: np.ndarray,
+    tie: np.ndarray,
+    sizes: np.ndarray,
+    full: np.ndarray,
+    best_key: np.ndarray,
+    best_y: np.ndarray,
+) -> None:
     """The last free slot, on worker ``g``: only the sizes next to the gap below the others' maximum can be best."""
     n = len(sizes)
     if need_left > 0:
@@ -100,9 +142,22 @@ def _last(g, first, need_left, key, loads, y, remaining, need, tie, sizes, full,
 
 
 @nb.njit(cache=True)
-def _walk(  # type: ignore[no-untyped-def]
-    filled, admissions, slots, room, key, loads, y, remaining, need, tie, sizes, full, best_key, best_y
-):
+def _walk(
+    filled: bool,
+    admissions: int,
+    slots: np.ndarray,
+    room: np.ndarray,
+    key: np.ndarray,
+    loads: np.ndarray,
+    y: np.ndarray,
+    remaining: np.ndarray,
+    need: np.ndarray,
+    tie: np.ndarray,
+    sizes: np.ndarray,
+    full: np.ndarray,
+    best_key: np.ndarray,
+    best_y: np.ndarray,
+) -> None:
     """Visit every assignment, depth first; a node is (worker, smallest class allowed, requests it has, next class to try).
 
     Written as a loop over a stack: cached recursive kernels crash when loaded.
@@ -146,7 +201,18 @@ def _walk(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
-def enumerate_assignments(kind, filled, admissions, slots, base, sizes, counts, forced, tie, full):  # type: ignore[no-untyped-def]
+def enumerate_assignments(
+    kind: int,
+    filled: bool,
+    admissions: int,
+    slots: np.ndarray,
+    base: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    forced: np.ndarray,
+    tie: np.ndarray,
+    full: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Best assignment of ``admissions`` requests by the key of ``kind``, then ``Σ tie · y``, then lexicographic order.
 
     Parameters

@@ -27,7 +27,9 @@ def work(program: Program) -> int:
     return (width + n.bit_length()) * others * comb(n + last - 2, last - 1)
 
 
-def enumerate_best(program: Program, kind: str, tie: np.ndarray | None = None) -> tuple[tuple[int, int, int], np.ndarray] | None:
+def enumerate_best(
+    program: Program, kind: str, tie: np.ndarray | None = None
+) -> tuple[tuple[int, int, int], np.ndarray] | None:
     """Best class counts for the policy ``kind`` at offset 0, or None when there are too many assignments.
 
     Parameters

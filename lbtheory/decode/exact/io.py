@@ -85,7 +85,9 @@ def solve_io(
         return _answer(program, listed[1], Fraction(listed[0][0]), clock, tie, "enumeration")
     starts = program.starts() + ([] if warm_start is None else [program.class_counts(warm_start)])
     start = min(starts, key=lambda y: weights.true_value(program.imbalances(y)))
-    y, bound, method = _optimise(program, weights, start, formulation == "binary", search, stop=shortcuts, hint=warm_start is not None)
+    y, bound, method = _optimise(
+        program, weights, start, formulation == "binary", search, stop=shortcuts, hint=warm_start is not None
+    )
     proved = bound == weights.true_value(program.imbalances(y))
     if proved and weights.exact:
         y, ruled = break_ties(program, weights, y, tie, linear, search)
@@ -101,7 +103,7 @@ def _optimise(
     ranges = weights.true_value([program.range_bound(h) for h in range(program.offsets)])
     value = weights.true_value(program.imbalances(start))
     if (stop and value == ranges) or search.clock.over:
-        return start, ranges, "range bound"
+        return start, ranges, "range bound" if value == ranges else "start"
     model = CountModel(program, binary=binary)
     total = model.discounted(weights)
     if hint:
@@ -109,7 +111,11 @@ def _optimise(
     found = model.minimise(total, search)
     bound = ranges
     if found.bound is not None:
-        low = weights.value(program.imbalances(found.y)) if found.status is SolverStatus.OPTIMAL and found.y is not None else found.bound
+        low = (
+            weights.value(program.imbalances(found.y))
+            if found.status is SolverStatus.OPTIMAL and found.y is not None
+            else found.bound
+        )
         bound = max(ranges, weights.true_bound(low))
     if found.y is None or weights.true_value(program.imbalances(found.y)) > value:
         return start, bound, "cp-sat"
@@ -138,10 +144,14 @@ def make_search(
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ParameterError(f"`workers` of `{function}` must be a whole number of threads ≥ 1; got {workers!r}. Use 1.")
     if random and seed is None:
-        raise ParameterError(f'`seed` of `{function}` must be given for the tie rule "random"; got None. Pass a seed or a Generator.')
+        raise ParameterError(
+            f'`seed` of `{function}` must be given for the tie rule "random"; got None. Pass a seed or a Generator.'
+        )
     if seed is None:
         return Search(seed=0, workers=workers, clock=clock, function=function), None
-    if not isinstance(seed, np.random.Generator) and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+    if not isinstance(seed, np.random.Generator) and (
+        isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
+    ):
         raise ParameterError(f"`seed` of `{function}` must be a non-negative integer or a numpy Generator; got {seed!r}.")
     rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(int(seed))
     return Search(seed=int(rng.integers(2**31 - 1)), workers=workers, clock=clock, function=function), rng
@@ -154,4 +164,6 @@ def check_warm_start(program: Program, warm_start: Assignment, *, function: str)
     except InstanceError as error:
         raise InstanceError(f"`warm_start` of `{function}` must be feasible and maximal: {error}") from None
     if len(program.open) and (program.class_counts(warm_start).sum(axis=0) < program.forced).any():
-        raise ParameterError(f"`warm_start` of `{function}` must admit every request of `must_admit`. Admit those first, or leave it out.")
+        raise ParameterError(
+            f"`warm_start` of `{function}` must admit every request of `must_admit`. Admit those first, or leave it out."
+        )

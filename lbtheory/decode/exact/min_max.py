@@ -67,7 +67,10 @@ def solve_min_max(
 
 
 def _optimise(program: Program, y: np.ndarray, search: Search) -> tuple[np.ndarray, tuple[int, int]]:
-    """Two solves: the least maximum, then the least imbalance with it. Returns class counts and the bound of the (shifted) key."""
+    """Two solves: the least maximum, then the least imbalance with it.
+
+    Returns class counts and the bound of the (shifted) key.
+    """
     low, ranges = program.least_peak(), program.range_bound()
     if _key(program, y)[0] > low:
         if search.clock.over:

@@ -1,8 +1,8 @@
 """The assignments of a `Program` as a CP-SAT model, in class-count or binary form, and a solve that returns exact integers.
 
-CP-SAT reports objectives as doubles. Here the value of an answer is always recomputed from its counts, and the bound is the solver's
-64-bit inner bound of an objective without offset, so neither is ever rounded. The solver's gap limits are set to zero: with its
-default it may call two values equal that differ by less than a double can tell.
+CP-SAT reports objectives as doubles. Here the value of an answer is always recomputed from its counts, and the bound is the
+solver's 64-bit inner bound of an objective without offset, so neither is ever rounded. The solver's gap limits are set to
+zero: with its default it may call two values equal that differ by less than a double can tell.
 """
 
 import time
@@ -47,7 +47,8 @@ class Clock:
     def __init__(self, limit: float | None, *, function: str) -> None:
         if limit is not None and not (limit > 0):
             raise ParameterError(
-                f"`time_limit` of `{function}` must be a positive number of seconds or None; got {limit}. Leave it out for no limit."
+                f"`time_limit` of `{function}` must be a positive number of seconds or None; got {limit}. "
+                "Leave it out for no limit."
             )
         self._start = time.perf_counter()
         self._limit = limit
@@ -216,11 +217,13 @@ class CountModel:
         status = solver.solve(self.model)
         if status == cp.MODEL_INVALID:
             raise SizeOverflowError(
-                f"`instance` of `{search.function}` must fit 64-bit integers; CP-SAT refused the model: {self.model.validate()}. "
-                "Scale the sizes down or shorten the horizon."
+                f"`instance` of `{search.function}` must fit 64-bit integers; "
+                f"CP-SAT refused the model: {self.model.validate()}. Scale the sizes down or shorten the horizon."
             )
         if status == cp.INFEASIBLE:
-            raise LBTheoryError(f"CP-SAT found no assignment in `{search.function}` although one is known. Please report the instance.")
+            raise LBTheoryError(
+                f"CP-SAT found no assignment in `{search.function}` although one is known. Please report the instance."
+            )
         y = None
         if status in (cp.OPTIMAL, cp.FEASIBLE):
             y = np.zeros((len(self.y), len(self.program.sizes)), dtype=np.int64)

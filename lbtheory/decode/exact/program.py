@@ -1,8 +1,8 @@
 """The integer program of one decision as data, independent of the solver.
 
-Source: decode paper, section 3 (IO_H), in class-count form (ours): ``y_{g,t}`` requests of size ``t`` go to worker ``g``. Only workers
-with free slots carry variables. Loads are shifted by their minimum at each offset, which changes no imbalance, and the growth ``h c_g``
-of new requests is folded into them where the counts are known.
+Source: decode paper, section 3 (IO_H), in class-count form (ours): ``y_{g,t}`` requests of size ``t`` go to worker ``g``.
+Only workers with free slots carry variables. Loads are shifted by their minimum at each offset, which changes no imbalance,
+and the growth ``h c_g`` of new requests is folded into them where the counts are known.
 """
 
 from collections.abc import Collection, Iterable
@@ -92,8 +92,8 @@ class Program:
     def range_bound(self, h: int = 0) -> int:
         """Lower bound of ``I_h`` from the ranges of the loads (ours, proved); the larger of two.
 
-        Some load is at least ``P = max_k least_k``. So worker ``g`` lies ``P − most_g`` or more below the maximum; and ``Σ_g L_g`` is at
-        most that of the survivors and the largest waiting requests, against ``G P``.
+        Some load is at least ``P = max_k least_k``. So worker ``g`` lies ``P − most_g`` or more below the maximum; and ``Σ_g
+        L_g`` is at most that of the survivors and the largest waiting requests, against ``G P``.
         """
         peak, admissions = self.least_peak(h), self.instance.admissions
         missing = sum(peak - int(v) for v in self.full[:, h])
@@ -103,7 +103,10 @@ class Program:
         return missing + max(apart, together)
 
     def assignment(self, y: np.ndarray) -> Assignment:
-        """The canonical assignment of the class counts ``y`` (F, n): within a class the earliest go first, to the lowest worker first."""
+        """The canonical assignment of the class counts ``y`` (F, n).
+
+        Within a class the earliest are admitted, and the lowest worker gets the earliest of them.
+        """
         chosen: list[list[int]] = [[] for _ in range(self.instance.workers)]
         for t, members in enumerate(self.members):
             earliest = iter(sorted(members[: int(y[:, t].sum())]))
@@ -130,7 +133,7 @@ class Program:
         return [len(row) * max(row) - sum(row) for row in after]
 
     def greedy(self, chosen: Iterable[int]) -> np.ndarray:
-        """Class counts of a feasible assignment of the requests ``chosen``: the largest first, each to the least loaded open worker."""
+        """Class counts of a feasible assignment of ``chosen``: the largest first, each to the least loaded open worker."""
         y = np.zeros((len(self.open), len(self.sizes)), dtype=np.int64)
         load, left = [int(v) for v in self.base[:, 0]], list(self.slots)
         for i in sorted(chosen, key=lambda i: (-int(self.instance.waiting[i]), i)):
@@ -141,7 +144,7 @@ class Program:
         return y
 
     def starts(self) -> list[np.ndarray]:
-        """Feasible assignments to start from: the requests that FCFS admits, the largest, and the smallest, as `greedy` places them."""
+        """Feasible assignments to start from: `greedy` on what FCFS admits, on the largest and on the smallest requests."""
         if not self.filled:
             return [self.greedy(first_come(self))]
         must = [i for t, members in enumerate(self.members) for i in members[: int(self.forced[t])]]

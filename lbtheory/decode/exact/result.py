@@ -21,8 +21,8 @@ class Solution:
     objective : Fraction or None
         ``Σ_h γ^h I_h`` of the assignment over the offsets ``0 … horizon``, exact; None without an assignment.
     bound : Fraction or None
-        Proved lower bound of the objective. For lexicographic policies it bounds ``I`` among the assignments that are best in the
-        earlier parts of the key.
+        Proved lower bound of the objective. For lexicographic policies it bounds ``I`` among the assignments that are best in
+        the earlier parts of the key.
     assignment : Assignment or None
     loads : tuple of int or None
         Loads of the workers after admission, tokens, offset 0.
@@ -33,12 +33,14 @@ class Solution:
     horizon : int
         ``H`` of the objective.
     key, key_bound : tuple of int
-        Lexicographic policies only: the minimised key, ``(M, I)`` or ``(D, N_max, I)``, and its proved lower bound. Empty otherwise.
+        Lexicographic policies only: the minimised key, ``(M, I)`` or ``(D, N_max, I)``, and its proved lower bound. Empty
+        otherwise.
     tie : str
-        The tie rule that the assignment satisfies; ``"none"`` when no rule was asked for, or when time ran out before it was proved;
-        ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
+        The tie rule that the assignment satisfies; ``"none"`` when no rule was asked for, or when time ran out before it was
+        proved; ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
     method : str
-        What settled the answer: ``"trivial"``, ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"given"`` for compared policies.
+        What settled the answer: ``"trivial"``, ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran
+        out before the solver began; ``"given"`` for compared policies.
     """
 
     policy: str

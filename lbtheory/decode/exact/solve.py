@@ -50,8 +50,8 @@ def compare(instance: DecodeInstance, assignment: Assignment, exact: Solution, n
     assignment : Assignment
         Must be feasible and maximal.
     exact : Solution
-        Gives the horizon and the bound. Beside a lexicographic policy the bound is one of its ``I``, which others may pass below: the gap
-        may then be negative, and the status is optimal only where the whole key equals its bound.
+        Gives the horizon and the bound. Beside a lexicographic policy the bound is one of its ``I``, which others may pass
+        below: the gap may then be negative, and the status is optimal only where the whole key equals its bound.
     name : str
     seconds : float
         Wall time of the policy's decision.

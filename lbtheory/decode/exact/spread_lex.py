@@ -1,7 +1,7 @@
 """SpreadLex (ours): minimise ``(D, N_max, I)`` lexicographically at offset 0.
 
-``D = max_g L_g − min_g L_g``, ``N_max`` the number of workers at the maximum, ``I = G max_g L_g − Σ_g L_g``. It is the comparator in
-the proof of the decode theorem, run as a policy.
+``D = max_g L_g − min_g L_g``, ``N_max`` the number of workers at the maximum, ``I = G max_g L_g − Σ_g L_g``. It is the
+comparator in the proof of the decode theorem, run as a policy.
 """
 
 from collections.abc import Collection
@@ -43,8 +43,8 @@ def solve_spread_lex(
     Returns
     -------
     Solution
-        ``key = (D, N_max, I)`` and ``key_bound``; ``objective`` is ``I``, and ``bound`` its lower bound among the assignments with the
-        certified ``(D, N_max)`` (over all assignments when those are not certified).
+        ``key = (D, N_max, I)`` and ``key_bound``; ``objective`` is ``I``, and ``bound`` its lower bound among the assignments
+        with the certified ``(D, N_max)`` (over all assignments when those are not certified).
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 =================  ==========================================================================================================
 ``none``           whatever the search found (deterministic for a seed and one thread)
-``lexicographic``  the lexicographically smallest (sizes of worker 0, sizes of worker 1, …), each list ascending and a list before
-                   its extensions; independent of solver, seed and formulation
+``lexicographic``  the lexicographically smallest (sizes of worker 0, sizes of worker 1, …), each list ascending and a list
+                   before its extensions; independent of solver, seed and formulation
 ``smallest-total`` the smallest total admitted size
 ``random``         the smallest ``Σ r_{g,t} y_{g,t}`` for seeded random integers ``r``
 =================  ==========================================================================================================
@@ -25,7 +25,7 @@ def tie_weights(program: Program, tie: str, rng: np.random.Generator | None) -> 
     """Linear tie weights (F, n) of the rule ``tie``, None where it has none."""
     shape = (len(program.open), len(program.sizes))
     if tie == "smallest-total":
-        return np.ascontiguousarray(np.broadcast_to(program.sizes, shape))
+        return np.tile(program.sizes, (shape[0], 1))
     if tie == "random" and rng is not None:
         return rng.integers(0, RANDOM_LIMIT, size=shape)
     return None
@@ -56,7 +56,10 @@ def break_ties(
 
 
 def _lexicographic(program: Program, weights: Weights, y: np.ndarray, search: Search) -> tuple[np.ndarray, bool]:
-    """Fix the lists of sizes element by element, each the smallest possible; one solve an element unless nothing smaller is left."""
+    """Fix the lists of sizes element by element, each the smallest possible.
+
+    One solve an element, and none where nothing smaller is left to try.
+    """
     best = weights.value(program.imbalances(y))
     lower = np.zeros_like(y)
     upper = np.minimum(program.counts[None, :], np.array(program.slots)[:, None])
@@ -103,7 +106,7 @@ def _smaller(
     used: int,
     search: Search,
 ) -> tuple[np.ndarray, bool]:
-    """An optimal assignment whose list on worker ``f``, fixed up to ``used`` requests, ends or else goes on with the smallest class."""
+    """An optimal assignment whose list on worker ``f``, fixed up to ``used`` requests, ends or goes on as small as it can."""
     model = CountModel(program, lower=lower, upper=upper)
     model.at_most(model.discounted(weights), best)
     classes = [t for t in range(first, len(program.sizes)) if upper[f, t] > lower[f, t]]

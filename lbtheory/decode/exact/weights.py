@@ -1,8 +1,8 @@
 """Integer weights for the discounts ``γ^h``, exact where 64 bits allow it and rounded down otherwise.
 
-``I_h ≥ 0``, so weights ``w_h`` with ``w_h / scale ≤ γ^h`` give ``min Σ w_h I_h / scale ≤ min Σ γ^h I_h``: rounding down lowers the
-bound by at least the rounding error and keeps it valid. The true objective is a multiple of ``1/denominator^H``, so a bound may be
-raised to the next such multiple.
+``I_h ≥ 0``, so weights ``w_h`` with ``w_h / scale ≤ γ^h`` give ``min Σ w_h I_h / scale ≤ min Σ γ^h I_h``: rounding down
+lowers the bound by at least the rounding error and keeps it valid. The true objective is a multiple of ``1/denominator^H``,
+so a bound may be raised to the next such multiple.
 """
 
 from dataclasses import dataclass
@@ -40,11 +40,12 @@ class Weights:
 
 
 def magnitude(program: Program, h: int) -> int:
-    """Bound of every sum of absolute terms that weight 1 on offset ``h`` puts in a model."""
-    peak = program.most_peak(h)
-    return program.instance.workers * (2 * peak + (h + 1) * program.instance.admissions) + 2 * program.largest(
-        program.instance.admissions
-    )
+    """Bound of the sum of ``|coefficient · variable|`` that weight 1 on offset ``h`` puts in the objective.
+
+    The objective holds ``G M_h − Σ_f x_f``, with ``M_h`` counted from its lower bound.
+    """
+    peaks = program.instance.workers * (program.most_peak(h) - program.least_peak(h))
+    return 1 + peaks + sum(program.largest(slots) for slots in program.slots)
 
 
 def integer_weights(program: Program, *, function: str) -> Weights:
@@ -64,8 +65,8 @@ def integer_weights(program: Program, *, function: str) -> Weights:
     scale = floor(MODEL_LIMIT / sum((gamma**h * m for h, m in enumerate(sums)), Fraction(0)))
     if scale < 1:
         raise SizeOverflowError(
-            f"`instance` of `{function}` must have an objective below {MODEL_LIMIT}; the loads of {horizon + 1} offsets could sum to "
-            f"{sum(sums)}. Shorten the horizon or scale the sizes down."
+            f"`instance` of `{function}` must have an objective below {MODEL_LIMIT}; "
+            f"the loads of {horizon + 1} offsets could sum to {sum(sums)}. Shorten the horizon or scale the sizes down."
         )
     values = tuple(floor(scale * gamma**h) for h in range(horizon + 1))
     return Weights(values=values, scale=scale, exact=False, gamma=gamma)

@@ -59,6 +59,7 @@ ROW = np.dtype(
         ("maximum", np.int64),
         ("minimum", np.int64),
         ("total", np.int64),
+        ("square", np.float64),  # Σ L_g²
         ("admitted", np.int64),
         ("waiting", np.int64),
         ("active", np.int64),

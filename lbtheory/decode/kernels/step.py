@@ -201,17 +201,20 @@ def finish(limits, state, records, row, admissions):  # type: ignore[no-untyped-
     worker = state.worker
     maximum = minimum = total = worker[0].load
     fullest = worker[0].count
+    square = float(worker[0].load) * worker[0].load
     for g in range(1, limits.workers):
         load = worker[g].load
         maximum = max(maximum, load)
         minimum = min(minimum, load)
         total += load
+        square += float(load) * load
         fullest = max(fullest, worker[g].count)
     duration = limits.t_fixed + limits.t_token * maximum + limits.t_mean * (total / limits.workers)
     record = records.row[row]
     record.maximum = maximum
     record.minimum = minimum
     record.total = total
+    record.square = square
     record.admitted = admissions
     record.waiting = state.ints[WAITING]
     record.active = state.ints[ACTIVE]

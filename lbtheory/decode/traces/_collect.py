@@ -146,12 +146,12 @@ def list_key(name: str, values: Any) -> bytes:
 
 def _keys(raw: list[int | str | bytes]) -> tuple[np.ndarray, Note | None]:
     """Integers of 64 bits as they are; anything else numbered by first appearance."""
-    if all(isinstance(key, int) for key in raw):
-        low, high = min(raw), max(raw)  # type: ignore[type-var]
-        if (-(2**63) <= low and high < 2**63) or (0 <= low and high < 2**64):  # type: ignore[operator]
-            return key_array(raw), None  # type: ignore[arg-type]
+    whole = [key for key in raw if isinstance(key, int)]
+    if len(whole) == len(raw) and (min(whole) >= -(2**63) if max(whole) < 2**63 else min(whole) >= 0 and max(whole) < 2**64):
+        return key_array(whole), None
     seen: dict[int | str | bytes, int] = {}
     dense = np.fromiter((seen.setdefault(key, len(seen)) for key in raw), dtype=np.int64, count=len(raw))
     if isinstance(raw[0], bytes):
         return dense, None
-    return dense, Note(kind="changed", count=len(seen), what=f"{len(seen)} prompt keys are not 64-bit integers; numbered from 0")
+    what = f"{len(seen)} distinct prompt keys are not 64-bit integers; numbered by first appearance"
+    return dense, Note(kind="changed", count=len(seen), what=what)

@@ -44,7 +44,9 @@ def size(name: str, value: Any) -> int:
         raise BadRow(f"{name} must not be negative; got {_shown(value)}.", _FIX)
     if number >= SIZE_LIMIT:
         raise BadRow(
-            f"{name} must stay below {SIZE_LIMIT} tokens; got {_shown(value)}.", "Scale the sizes down.", error=SizeOverflowError
+            f"{name} must stay below {SIZE_LIMIT} tokens; got {_shown(value)}.",
+            "Scale the sizes down.",
+            error=SizeOverflowError,
         )
     if number != int(number):
         raise BadRow(f"{name} must be a whole number of tokens; got {_shown(value)}.", "Round the sizes first.")

@@ -1,5 +1,6 @@
 """Reading a table of probabilities: CSV ``value,probability`` or JSON, plain or gzip."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,14 @@ def read_pmf(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     total = sum(table.values())
     if not table or abs(total - 1) > TOLERANCE:
         raise ParameterError(
-            f"{source.file}: the probabilities must sum to 1 within {TOLERANCE:g}; they sum to {total:.9g}. Normalise them first."
+            f"{source.file}: the probabilities must sum to 1 within {TOLERANCE:g}; they sum to {total:.9g}. Normalise them."
         )
     values = np.array(sorted(table), dtype=np.int64)
     weights = np.array([table[int(v)] for v in values])
     return values, weights / weights.sum()
 
 
-def _pairs(source: Source) -> Any:
+def _pairs(source: Source) -> Iterator[tuple[int | None, int, float]]:
     """(line, value, probability) of each entry."""
     lines = source.lines()
     first = next(lines, None)
@@ -67,7 +68,9 @@ def _pairs(source: Source) -> Any:
             raise BadRow(f"the header lacks {lacks}.", _SHAPES, line=source.line)
         if len(header) != 2:
             extra = [name for name in header if name not in ("value", "probability")]
-            raise BadRow(f"the header has more columns: {', '.join(extra)}.", "Keep the rows of one law only.", line=source.line)
+            raise BadRow(
+                f"the header has more columns: {', '.join(extra)}.", "Keep the rows of one law only.", line=source.line
+            )
         picks = [header.index("value"), header.index("probability")]
     else:
         yield source.line, *_entry(header, picks, source.line)
@@ -85,7 +88,7 @@ def _entry(fields: list[str], picks: list[int], line: int) -> tuple[int, float]:
         raise
 
 
-def _json_pairs(text: str) -> Any:
+def _json_pairs(text: str) -> Iterator[tuple[int | None, int, float]]:
     try:
         data, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError) as error:

@@ -13,10 +13,16 @@ LINE_LIMIT = 64 * 2**20
 """Longest line that is accepted, characters: a guard against files that are not made of lines."""
 
 
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What a gzip stream raises when it is cut short or corrupt."""
+
+
 class BadRow(Exception):
     """A row cannot be used; the collector turns it into an error or a problem with the line."""
 
-    def __init__(self, what: str, remedy: str = "", *, error: type[InputError] = FileFormatError, line: int | None = None) -> None:
+    def __init__(
+        self, what: str, remedy: str = "", *, error: type[InputError] = FileFormatError, line: int | None = None
+    ) -> None:
         super().__init__(what)
         self.what, self.remedy, self.error, self.line = what, remedy, error, line
 
@@ -54,7 +60,7 @@ class Source:
                 if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
                     raise FileFormatError("is not UTF-8 text.", file=self.file, remedy="Save it as UTF-8 (or gzip of it).")
                 yield io.TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape", newline=None)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except DAMAGED as error:
             raise FileFormatError(f"the gzip stream is damaged ({error}).", file=self.file, remedy="Fetch it again.") from None
         except OSError as error:
             raise FileFormatError(
@@ -67,7 +73,7 @@ class Source:
             while True:
                 try:
                     line = handle.readline(LINE_LIMIT)
-                except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                except DAMAGED as error:
                     raise BadRow(
                         f"the gzip stream is cut short or damaged here ({error}).", "Fetch the file again.", line=self.line + 1
                     ) from None
@@ -75,7 +81,9 @@ class Source:
                     return
                 self.line += 1
                 if len(line) >= LINE_LIMIT:
-                    raise BadRow(f"the line is longer than {LINE_LIMIT} characters.", "Is this a file of lines?", line=self.line)
+                    raise BadRow(
+                        f"the line is longer than {LINE_LIMIT} characters.", "Is this a file of lines?", line=self.line
+                    )
                 self.unterminated = not line.endswith("\n")
                 if line := line.strip():
                     yield line

@@ -72,7 +72,9 @@ def csv_rows(
         )
     for name in (*needed, *optional):
         if header.count(name) > 1:
-            raise FileFormatError(f"the column {name!r} occurs twice.", file=source.file, line=source.line, remedy="Rename one.")
+            raise FileFormatError(
+                f"the column {name!r} occurs twice.", file=source.file, line=source.line, remedy="Rename one."
+            )
     picks = [header.index(name) if name in header else None for name in (*needed, *optional)]
     for line in lines:
         try:

@@ -178,7 +178,9 @@ def make_trace(
     k = None if keys is None else key_array(keys)
     for label, values in (("outputs", o), ("arrivals", a), ("keys", k)):
         if values is not None and len(values) != len(p):
-            raise ParameterError(f"`{label}` of `make_trace` must have as many entries as `prompts` ({len(p)}); got {len(values)}.")
+            raise ParameterError(
+                f"`{label}` of `make_trace` must have as many entries as `prompts` ({len(p)}); got {len(values)}."
+            )
     keep = o > 0
     if not keep.all():
         done.append(zero_note(int((~keep).sum())))
@@ -241,9 +243,11 @@ def key_array(keys: Sequence[int] | np.ndarray) -> np.ndarray:
     values = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
     for i, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise ParameterError(f"`keys` must hold integers of at most 64 bits (floats lose digits); got {value!r} at index {i}.")
+            raise ParameterError(
+                f"`keys` must hold integers of at most 64 bits (floats lose digits); got {value!r} at index {i}."
+            )
     low, high = min(values, default=0), max(values, default=0)
-    if -(2**63) <= low and high < 2**63:
+    if low >= -(2**63) and high < 2**63:
         return np.array(values, dtype=np.int64)
     if low >= 0 and high < 2**64:
         return np.array(values, dtype=np.uint64)
@@ -262,7 +266,9 @@ def _sizes(name: str, values: Any, low: int) -> np.ndarray:
         bad = ~np.isfinite(array) | (array != np.trunc(array))
     if bad is not None and bad.any():
         i = int(bad.argmax())
-        raise ParameterError(f"`{name}` of `make_trace` must hold finite whole numbers; got {array[i]} at index {i}. Round them first.")
+        raise ParameterError(
+            f"`{name}` of `make_trace` must hold finite whole numbers; got {array[i]} at index {i}. Round them first."
+        )
     small, large = array < low, array >= SIZE_LIMIT
     if np.any(small):
         i = int(np.argmax(small))

@@ -68,7 +68,9 @@ def _read(source: Source, collector: Collector, options: Options) -> None:
             try:
                 time = time_ns(names[2], values[2], unit)
             except BadRow as bad:
-                raise BadRow(bad.what, f"{bad.remedy} The time unit is {unit!r}; `--time-unit` takes {', '.join(TIME_UNITS)}.") from None
+                raise BadRow(
+                    bad.what, f"{bad.remedy} The time unit is {unit!r}; `--time-unit` takes {', '.join(TIME_UNITS)}."
+                ) from None
         return size(names[0], values[0]), size(names[1], values[1]), time, _key(values[-1]) if keyed else None
 
     collector.run(csv_rows(source, collector, names, remedy="Name columns that the header has."), convert)

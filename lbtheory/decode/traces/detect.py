@@ -1,18 +1,20 @@
 """Finding the format of a file from its content, and reading it."""
 
+import io
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from lbtheory.core import FileFormatError, ParameterError, UnknownNameError
-from lbtheory.decode.traces import azure, burstgpt, columns, llmservingsim, mooncake, plain_json, splitwise, vidur
+from lbtheory.decode.traces import azure, burstgpt, llmservingsim, mooncake, plain_json, splitwise, vidur
+from lbtheory.decode.traces import columns as named_columns
 from lbtheory.decode.traces._collect import Collector, Options
 from lbtheory.decode.traces._format import Format
-from lbtheory.decode.traces._source import BadRow, Source
+from lbtheory.decode.traces._source import DAMAGED, BadRow, Source
 from lbtheory.decode.traces._tables import COLUMNS_HINT, json_record, missing, split
 from lbtheory.decode.traces.base import Trace, ZeroOutputs, check_zero_outputs
 
-_MODULES = (azure, burstgpt, mooncake, vidur, splitwise, llmservingsim, plain_json, columns)
+_MODULES = (azure, burstgpt, mooncake, vidur, splitwise, llmservingsim, plain_json, named_columns)
 
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 """Every format by name."""
@@ -52,11 +54,14 @@ def detect(path: str | Path) -> Format:
             if not line:
                 raise FileFormatError("is empty.", file=source.file, remedy="Give a file with requests.")
             first, source.line = line, source.line + 1
-        head = first if len(first) >= _HEAD else first + handle.read(_HEAD)
+        head = first if len(first) >= _HEAD or first.lstrip()[0] != "{" else first + _rest(handle)
     first = first.strip()
     if first.startswith("["):
         raise FileFormatError(
-            "is a bare JSON list.", file=source.file, line=source.line, remedy='Wrap it as {"data": [...]} or write one record a line.'
+            "is a bare JSON list.",
+            file=source.file,
+            line=source.line,
+            remedy='Wrap it as {"data": [...]} or write one record a line.',
         )
     try:
         if first.startswith("{"):
@@ -66,6 +71,14 @@ def detect(path: str | Path) -> Format:
         return _match(split(first), ("csv",), source)
     except BadRow as bad:
         raise FileFormatError(bad.what, file=source.file, line=source.line, remedy=bad.remedy) from None
+
+
+def _rest(handle: io.TextIOBase) -> str:
+    """The text after the first line, as far as `_HEAD`; what a damaged stream still gives."""
+    try:
+        return handle.read(_HEAD)
+    except DAMAGED:
+        return ""
 
 
 def _match(present: list[str], layouts: tuple[str, ...], source: Source) -> Format:
@@ -84,7 +97,9 @@ def _match(present: list[str], layouts: tuple[str, ...], source: Source) -> Form
         what = f"looks like format {near.name!r} but lacks {missing(near.needed, present)}; it has {names}."
     else:
         what = f"the format cannot be told from its content; found {names}."
-    raise FileFormatError(what, file=source.file, line=source.line, remedy=f"{COLUMNS_HINT} Known formats: {', '.join(FORMATS)}.")
+    raise FileFormatError(
+        what, file=source.file, line=source.line, remedy=f"{COLUMNS_HINT} Known formats: {', '.join(FORMATS)}."
+    )
 
 
 def scan(
@@ -104,16 +119,15 @@ def scan(
         if named is not None and named.name != "columns":
             raise ParameterError(f"`columns` goes with format 'columns' only; got format {format!r}. Leave one of them out.")
         named = FORMATS["columns"]
-        options = Options(columns=_columns(columns), time_unit=_unit(time_unit or "s"))
+        options = Options(
+            columns=named_columns.parse_columns(columns), time_unit=named_columns.check_time_unit(time_unit or "s")
+        )
     elif time_unit is not None:
         raise ParameterError("`time_unit` goes with `columns` only: every other format has its own unit. Leave it out.")
     form = named or detect(path)
     collector = Collector(Source(path), strict=strict, zero_outputs=zero_outputs)
     form.read(collector.source, collector, options)
     return collector, form
-
-
-_columns, _unit = columns.parse_columns, columns.check_time_unit
 
 
 def read_trace(

@@ -3,6 +3,7 @@
 Arrival times are counted from the first request that is kept.
 """
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -108,14 +109,15 @@ def _keep(trace: Trace, mask: np.ndarray, label: str, fact: str, *, kind: str = 
 
 def _replace(trace: Trace, note: Note, **arrays: np.ndarray) -> Trace:
     """The same requests with other arrays and one more note."""
-    fields: dict[str, Any] = {name: getattr(trace, name) for name in trace.__slots__}
-    fields.update({name: readonly(values) for name, values in arrays.items()})
-    return Trace(**{**fields, "notes": (*trace.notes, note)})
+    fields: dict[str, Any] = {name: readonly(values) for name, values in arrays.items()}
+    return replace(trace, notes=(*trace.notes, note), **fields)
 
 
 def _arrivals(trace: Trace, filter_name: str) -> np.ndarray:
     if trace.arrivals is None:
-        raise ParameterError(f"`{filter_name}` needs arrival times; trace {trace.name!r} has lengths only. Leave this filter out.")
+        raise ParameterError(
+            f"`{filter_name}` needs arrival times; trace {trace.name!r} has lengths only. Leave this filter out."
+        )
     return trace.arrivals
 
 

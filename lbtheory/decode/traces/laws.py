@@ -6,15 +6,17 @@ sampled, after rounding and clipping.
 """
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from lbtheory.core import ParameterError, UnknownNameError, readonly
+from lbtheory.core import InputError, ParameterError, readonly
 from lbtheory.decode.traces._pmf import read_pmf
 from lbtheory.decode.traces.base import SIZE_LIMIT
 
@@ -75,7 +77,9 @@ class Uniform:
         """Equal probabilities."""
         size = self.high - self.low + 1
         if size > SUPPORT_LIMIT:
-            raise ParameterError(f"`uniform` has {size} values, more than a table holds ({SUPPORT_LIMIT}). Use a smaller range.")
+            raise ParameterError(
+                f"`uniform` has {size} values, more than a table holds ({SUPPORT_LIMIT}). Use a smaller range."
+            )
         return np.arange(self.low, self.high + 1, dtype=np.int64), np.full(size, 1 / size)
 
 
@@ -114,7 +118,7 @@ class Lognormal:
 
     Attributes
     ----------
-    log_mean_of : float
+    unclipped_mean : float
         Mean of the lognormal before rounding and clipping (the MEAN of the specification); `mean` is the mean after.
     sigma : float
         Standard deviation of the logarithm, > 0.
@@ -122,14 +126,14 @@ class Lognormal:
         What is above becomes ``maximum`` (clipping, not truncation: no draw is repeated).
     """
 
-    log_mean_of: float
+    unclipped_mean: float
     sigma: float
     maximum: int
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.log_mean_of) and self.log_mean_of > 0 and math.isfinite(self.sigma) and self.sigma > 0):
+        if not (math.isfinite(self.unclipped_mean) and self.unclipped_mean > 0 and math.isfinite(self.sigma) and self.sigma > 0):
             raise ParameterError(
-                f"`lognormal` must have positive finite MEAN and SIGMA; got {self.log_mean_of} and {self.sigma}. "
+                f"`lognormal` must have positive finite MEAN and SIGMA; got {self.unclipped_mean} and {self.sigma}. "
                 "SIGMA is the standard deviation of the logarithm; use constant:N for no spread."
             )
         if not 1 <= self.maximum <= SUPPORT_LIMIT:
@@ -138,7 +142,7 @@ class Lognormal:
     @property
     def mu(self) -> float:
         """Mean of the logarithm, ``log MEAN − SIGMA² / 2``."""
-        return math.log(self.log_mean_of) - self.sigma**2 / 2
+        return math.log(self.unclipped_mean) - self.sigma**2 / 2
 
     @property
     def mean(self) -> float:
@@ -271,9 +275,9 @@ def rational_probability(text: str | Fraction | float) -> Fraction:
     ParameterError
     """
     try:
-        value = text if isinstance(text, Fraction) else Fraction(str(text).strip())
+        value = text if isinstance(text, Fraction) else Fraction(_short(str(text)))
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"`p` must be a number or a fraction such as 1/4 or 0.25; got {text!r}.") from None
+        raise ParameterError(f"`p` must be a number or a fraction such as 1/4 or 0.25; got {str(text)[:40]!r}.") from None
     if not 0 < value < 1:
         raise ParameterError(f"`p` must be greater than 0 and less than 1; got {text}.")
     return value
@@ -293,26 +297,23 @@ def parse_law(spec: str) -> Law:
     Raises
     ------
     ParameterError
-        When an argument is missing, superfluous or out of range; names the legal forms.
-    UnknownNameError
-        When there is no law of that name.
+        When there is no law of that name, or an argument is missing, superfluous or out of range; names the legal forms.
     FileFormatError
         When a file cannot be read.
     """
     name, _, rest = spec.strip().partition(":")
     name = name.strip().lower()
-    if name not in _READERS:
-        if not name:
-            raise ParameterError(f"a law must have one of the forms {FORMS}; got {spec!r}.")
-        raise UnknownNameError("law", name, [form.strip() for form in FORMS.split(",")])
     try:
+        if name not in _READERS:
+            near = get_close_matches(name, _READERS, n=1, cutoff=0.4)
+            raise ValueError(f"there is no law {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         return _READERS[name](rest.strip())
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, ParameterError) and "forms" not in str(error):
-            raise ParameterError(f"{error} In the law {spec!r}; legal forms: {FORMS}.") from None
-        if type(error) in (ValueError, OverflowError):
-            raise ParameterError(f"a law must have one of the forms {FORMS}; got {spec!r} ({error}).") from None
+    except ParameterError as error:
+        raise ParameterError(f"{error} In the law {spec!r}; legal forms: {FORMS}.") from None
+    except InputError:
         raise
+    except (ValueError, OverflowError) as error:
+        raise ParameterError(f"a law must have one of the forms {FORMS}; got {spec!r} ({error}).") from None
 
 
 def _uniform(rest: str) -> Law:
@@ -330,7 +331,7 @@ def _lognormal(rest: str) -> Law:
     parts = rest.split(":")
     if len(parts) != 3:
         raise ValueError("lognormal takes three numbers")
-    return Lognormal(log_mean_of=float(parts[0]), sigma=float(parts[1]), maximum=_integer(parts[2]))
+    return Lognormal(unclipped_mean=float(parts[0]), sigma=float(parts[1]), maximum=_integer(parts[2]))
 
 
 def _pmf(rest: str) -> Law:
@@ -354,10 +355,16 @@ _READERS: dict[str, Callable[[str], Law]] = {
 
 
 def _integer(text: str) -> int:
-    number = Fraction(text.strip())
-    if number.denominator != 1:
-        raise ValueError(f"{text} is not a whole number")
-    return int(number)
+    if not re.fullmatch(r"\s*\d{1,20}\s*", text, re.ASCII):
+        raise ValueError(f"{text[:40]!r} is not a whole number ≥ 1")
+    return int(text)
+
+
+def _short(text: str) -> str:
+    """The text of a number, unless its exponent is so long that an exact fraction would fill the memory."""
+    if len(text) > 60 or re.search(r"[eE][+-]?\d{4}", text):
+        raise ValueError("too long")
+    return text.strip()
 
 
 def _file(rest: str) -> Path:

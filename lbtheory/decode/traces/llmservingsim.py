@@ -31,7 +31,8 @@ def _read(source: Source, collector: Collector, options: Options) -> None:
             digests.append(None if ids is None else list_key(ids_name, ids))
             if ids is not None and len(ids) != stated:
                 raise BadRow(
-                    f"{ids_name} has {len(ids)} entries but {name} is {stated}.", "Correct the line: they contradict each other."
+                    f"{ids_name} has {len(ids)} entries but {name} is {stated}.",
+                    "Correct the line: they contradict each other.",
                 )
         arrived = record.get("arrival_time_ns")
         return sizes[0], sizes[1], None if arrived is None else time_ns("arrival_time_ns", arrived, "ns"), digests[0]

@@ -11,7 +11,7 @@ from typing import Any
 from lbtheory.decode.traces._collect import Collector, Options, Row
 from lbtheory.decode.traces._format import Format
 from lbtheory.decode.traces._parse import json_size, time_ns
-from lbtheory.decode.traces._source import BadRow, Source
+from lbtheory.decode.traces._source import DAMAGED, BadRow, Source
 from lbtheory.decode.traces._tables import DECODER, missing
 
 CHUNK = 64 * 1024
@@ -30,7 +30,12 @@ class _Buffer:
 
     def more(self) -> bool:
         """Read on; False at the end of the file."""
-        chunk = self.handle.read(CHUNK)
+        try:
+            chunk = self.handle.read(CHUNK)
+        except DAMAGED as error:
+            raise BadRow(
+                f"the gzip stream is cut short or damaged ({error}).", "Fetch the file again.", line=self.line
+            ) from None
         self.text, self.at, self.ended = self.text[self.at :] + chunk, 0, not chunk
         return bool(chunk)
 

@@ -1,7 +1,8 @@
 """A pool of prefill workers in front of the decode workers: it turns arrivals into releases, batch by batch.
 
-A worker that is free takes up to ``batch`` waiting requests in order of arrival, works ``fixed + per_token · Σ prompts`` seconds
-and releases the whole batch together. Batches of different workers may overtake each other, so the release order is a permutation.
+A worker that is free takes up to ``batch`` waiting requests in order of arrival, works ``fixed + per_token · Σ prompts``
+seconds and releases the whole batch together. Batches of different workers may overtake each other, so the release order is a
+permutation of the order of arrival.
 """
 
 import heapq
@@ -78,8 +79,12 @@ def _check(times: np.ndarray, sizes: np.ndarray, *, workers: int, batch: int, fi
         if not (np.isfinite(seconds) and seconds >= 0):
             raise ParameterError(f"`{name}` of `prefill_pool` must be finite seconds ≥ 0; got {seconds!r}.")
     if times.ndim != 1 or sizes.shape != times.shape:
-        raise ParameterError(f"`prompts` of `prefill_pool` must have as many entries as `arrivals`; got {sizes.shape}, {times.shape}.")
+        raise ParameterError(
+            f"`prompts` of `prefill_pool` must have as many entries as `arrivals`; got {sizes.shape}, {times.shape}."
+        )
     if sizes.size and (sizes.dtype.kind not in "iu" or sizes.min() < 1):
         raise ParameterError("`prompts` of `prefill_pool` must be whole numbers of tokens ≥ 1.")
     if not np.isfinite(times).all() or (times[1:] < times[:-1]).any():
-        raise ParameterError("`arrivals` of `prefill_pool` must be finite and nondecreasing seconds. Sort the requests by arrival.")
+        raise ParameterError(
+            "`arrivals` of `prefill_pool` must be finite and nondecreasing seconds. Sort the requests by arrival."
+        )

@@ -49,7 +49,11 @@ def at_iterations(iterations: Sequence[int] | np.ndarray) -> Releases:
     array = np.asarray(iterations)
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.trunc(array)).all() and (abs(array) < 2**53).all():
         array = array.astype(np.int64)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size) or (array.dtype == np.uint64 and (array >= 2**63).any()):
+    if (
+        array.ndim != 1
+        or (array.dtype.kind not in "iu" and array.size)
+        or (array.dtype == np.uint64 and (array >= 2**63).any())
+    ):
         raise ParameterError("`iterations` of `at_iterations` must be a list of whole numbers ≥ 1.")
     array = array.astype(np.int64)
     _nondecreasing("iterations", "at_iterations", array, 1)

@@ -5,13 +5,14 @@ random order. Each size then has exactly its law, the sizes of a trace are sligh
 trace is within 0.5 % of the law's for every seed (at the published number of requests). The lognormal laws are clipped at a cap
 and have the stated mean and coefficient of variation **after** clipping.
 
-The published workloads give means only. The shapes here (lognormal prompts and their spread, outputs independent of prompts) are
-a calibrated stand-in: lognormal prompts whose coefficients of variation, 0.634 and 1.83, fit the JSQ rows of Table 3.
+The published workloads give means only. The shapes here are a calibrated stand-in: outputs independent of prompts, and
+lognormal prompts whose coefficients of variation, 0.634 and 1.83, fit the JSQ rows of Table 3.
 
-With ``recurrence = r`` a share ``r`` of the requests, placed at random after the first, repeats the prompt of an earlier request,
-picked uniformly among the distinct prompts so far: key and prompt size are the same, and the outputs of one key are correlated
-through a normal copula whose latent correlation is ``output_correlation``. Each key takes a block of neighbouring sizes of the
-stratified sample and their rounded mean, so the mean stays; the spread falls a little.
+With ``recurrence = r`` a share ``r`` of the requests, placed at random after the first, repeats the prompt of an
+earlier request, picked uniformly among the distinct prompts so far: key and prompt size are the same, and the outputs
+of one key are correlated through a normal copula whose latent correlation is ``output_correlation``. Each key takes a
+block of neighbouring sizes of the stratified sample and their rounded mean, so the mean stays; the spread falls a
+little.
 """
 
 import math
@@ -54,8 +55,8 @@ def synthetic(
     Parameters
     ----------
     name : {"azure2024-like", "proprietary-like"}
-        10,000 requests, mean prompt 4,652, outputs 1000 + Geometric(1/52) (mean 1,052, all above 1,000); or 8,000 requests, mean
-        prompt 3,197, outputs lognormal with mean 1,185, coefficient of variation 0.8, cap 16,384.
+        10,000 requests, mean prompt 4,652, outputs 1000 + Geometric(1/52) (mean 1,052, all above 1,000); or 8,000 requests,
+        mean prompt 3,197, outputs lognormal with mean 1,185, coefficient of variation 0.8, cap 16,384.
     seed : int or Generator
         An integer names the streams (sizes do not change when another option does); a generator is split into streams.
     n : int, optional
@@ -91,7 +92,13 @@ def synthetic(
     arrivals = None if rate is None else np.cumsum(arrival_rng.exponential(1 / rate, size=size))
     text = f"synthetic: {law.about}, prompt CV {cv:g}, {repeats} requests repeat an earlier prompt"
     return make_trace(
-        prompts, outputs, arrivals=arrivals, keys=keys, name=name, format="synthetic", notes=[Note(kind="made", count=size, what=text)]
+        prompts,
+        outputs,
+        arrivals=arrivals,
+        keys=keys,
+        name=name,
+        format="synthetic",
+        notes=[Note(kind="made", count=size, what=text)],
     )
 
 
@@ -119,8 +126,9 @@ def bivariate_normal(n: int, seed: int | np.random.Generator) -> Trace:
 def residual_start(outputs: np.ndarray, slots: int, rng: np.random.Generator) -> np.ndarray:
     """Outputs whose first ``slots`` entries are residual lengths of the stationary renewal process.
 
-    A request found in service at a random time has a length-biased output ``O`` and ``U{1, …, O}`` steps left: together, a uniform
-    pick among all tokens of ``outputs``. A saturated run that starts with these is near stationarity from the first step.
+    A request found in service at a random time has a length-biased output ``O`` and ``U{1, …, O}`` steps left: together, a
+    uniform pick among all tokens of ``outputs``. A saturated run that starts with these is near stationarity from the first
+    step.
 
     Parameters
     ----------
@@ -134,7 +142,9 @@ def residual_start(outputs: np.ndarray, slots: int, rng: np.random.Generator) ->
     """
     lengths = np.asarray(outputs, dtype=np.int64)
     if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or not 0 <= slots <= len(lengths):
-        raise ParameterError(f"`slots` of `residual_start` must be between 0 and the number of outputs {len(lengths)}; got {slots!r}.")
+        raise ParameterError(
+            f"`slots` of `residual_start` must be between 0 and the number of outputs {len(lengths)}; got {slots!r}."
+        )
     if len(lengths) == 0 or lengths.min() < 1:
         raise ParameterError("`outputs` of `residual_start` must hold whole numbers ≥ 1.")
     ends = np.cumsum(lengths)
@@ -176,7 +186,7 @@ SYNTHETIC: dict[str, _Workload] = {
 def _capped_lognormal(mean: float, cv: float, cap: int) -> Quantile:
     """Quantile function of ``min(X, cap)``, ``X`` lognormal, so that mean and coefficient of variation are as given."""
     from scipy.optimize import brentq
-    from scipy.special import ndtr, ndtri
+    from scipy.special import log_ndtr, ndtri
 
     if not (math.isfinite(cv) and 0 < cv <= 0.9 * math.sqrt(cap / mean - 1)):
         limit = 0.9 * math.sqrt(cap / mean - 1)
@@ -185,11 +195,13 @@ def _capped_lognormal(mean: float, cv: float, cap: int) -> Quantile:
     def moment(mu: float, sigma: float, k: int) -> float:
         """``E min(X, cap)^k``."""
         z = (math.log(cap) - mu) / sigma
-        return float(math.exp(k * mu + (k * sigma) ** 2 / 2) * ndtr(z - k * sigma) + float(cap) ** k * ndtr(-z))
+        inside = math.exp(k * mu + (k * sigma) ** 2 / 2 + log_ndtr(z - k * sigma))
+        return inside + math.exp(k * math.log(cap) + log_ndtr(-z))
 
     def location(sigma: float) -> float:
         low = math.log(mean) - sigma**2 / 2
-        return float(brentq(lambda mu: math.log(moment(mu, sigma, 1) / mean), low - 1e-9, low + sigma**2 + 10 * sigma + 1, xtol=1e-12))
+        high = math.log(cap) + 10 * sigma
+        return float(brentq(lambda mu: math.log(moment(mu, sigma, 1) / mean), low - 1e-9, high, xtol=1e-12))
 
     def excess(sigma: float) -> float:
         return moment(location(sigma), sigma, 2) / mean**2 - 1 - cv**2
@@ -213,7 +225,7 @@ def _stratified(quantile: Quantile, n: int, rng: np.random.Generator) -> np.ndar
 def _groups(n: int, repeats: int, rng: np.random.Generator) -> np.ndarray:
     """Number of the key of each request by first appearance, int array (n,): exactly ``repeats`` requests repeat a key."""
     again = np.zeros(n, dtype=bool)
-    again[1 + rng.choice(n - 1, size=repeats, replace=False)] = True
+    again[1 + rng.choice(max(n - 1, 1), size=repeats, replace=False)] = True
     known = np.cumsum(~again)
     picked = (rng.random(n) * known).astype(np.int64)
     return np.where(again, picked, known - 1)

@@ -1,6 +1,7 @@
 """Vidur processed traces: ``num_prefill_tokens,num_decode_tokens``, with or without ``arrived_at`` (seconds).
 
-Without ``arrived_at`` the trace has lengths only. ``num_total_tokens``, where present, must be the sum; ``pd_ratio`` is not used.
+Without ``arrived_at`` the trace has lengths only. ``num_total_tokens``, where present, must be the sum; ``pd_ratio`` is not
+used.
 """
 
 from lbtheory.decode.traces._collect import Collector, Options, Row

@@ -1,0 +1,130 @@
+"""Several policies on one stream: summaries, and paired ratios and differences against the first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lbtheory.core import ParameterError
+from lbtheory.decode.engine import simulate
+from lbtheory.decode.policies.base import Policy
+from lbtheory.decode.records import Run
+from lbtheory.decode.statistics import Estimate, paired_difference, paired_ratio
+from lbtheory.decode.stream import RequestStream
+from lbtheory.decode.summary import Summary, counted, summarise
+from lbtheory.decode.timing import StepTime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """A policy against the reference: reference ÷ policy (None where the policy's mean is 0) and reference − policy."""
+
+    imbalance_sum_ratio: Estimate | None
+    imbalance_sum_difference: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """Both with mean and interval; a ratio that does not apply is null."""
+        ratio = self.imbalance_sum_ratio
+        return {
+            "imbalance_sum_ratio": {"mean": None, "ci": None} if ratio is None else ratio.as_json(),
+            "imbalance_sum_difference": self.imbalance_sum_difference.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Summaries by the policy's name, runs where they were kept, and pairs with the reference (the first name)."""
+
+    reference: str
+    summaries: Mapping[str, Summary]
+    paired: Mapping[str, Paired]
+    runs: Mapping[str, Run]
+
+    def as_json(self) -> dict[str, Any]:
+        """``{"policies", "paired", "notes"}``."""
+        notes = {}
+        for name, pair in self.paired.items():
+            if pair.imbalance_sum_ratio is None:
+                notes[f"paired.{name}.imbalance_sum_ratio"] = "the policy's mean imbalance is 0"
+        for name, summary in self.summaries.items():
+            if summary.goodput is None:
+                notes[f"policies.{name}.goodput"] = "no objectives were given"
+            if summary.max_min_ratio is None:
+                notes[f"policies.{name}.max_min_ratio"] = "some worker was empty at every iteration"
+        return {
+            "policies": {name: summary.as_json() for name, summary in self.summaries.items()},
+            "paired": {name: pair.as_json() for name, pair in self.paired.items()},
+            "notes": notes,
+        }
+
+
+def compare(
+    stream: RequestStream,
+    policies: Mapping[str, Policy],
+    *,
+    workers: int,
+    slots: int,
+    timing: StepTime | None = None,
+    steps: int | None = None,
+    warmup: int = 0,
+    level: float = 0.95,
+    objectives: Mapping[str, float] | None = None,
+    engine: str = "auto",
+    seed: int = 0,
+    keep: Sequence[str] = (),
+    keep_loads: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Comparison:
+    """Run every policy on the same stream.
+
+    Parameters
+    ----------
+    stream, workers, slots, timing, steps, engine, seed
+        As for `lbtheory.decode.engine.simulate`.
+    policies : mapping
+        Policies by name; the first is the reference of the pairs.
+    warmup : int
+        Iterations left out of every mean.
+    level : float
+        Of the confidence intervals.
+    objectives : mapping, optional
+        For goodput, see `lbtheory.decode.summary.summarise`.
+    keep : sequence of str
+        Names whose runs are kept, with the loads of every worker when ``keep_loads``.
+    progress : callable, optional
+        Called with (name, iterations done, requests finished).
+    """
+    if not policies:
+        raise ParameterError("`policies` of `compare` must name at least one policy; got none.")
+    if warmup < 0 or (steps is not None and warmup >= steps):
+        raise ParameterError(f"`warmup` of `compare` must be ≥ 0 and less than `steps` ({steps}); got {warmup}.")
+    timing = timing or StepTime()
+    summaries: dict[str, Summary] = {}
+    paired: dict[str, Paired] = {}
+    runs: dict[str, Run] = {}
+    base = None
+    for name, policy in policies.items():
+        report = None if progress is None else (lambda done, finished, name=name: progress(name, done, finished))
+        run = simulate(
+            stream,
+            policy,
+            workers=workers,
+            slots=slots,
+            timing=timing,
+            steps=steps,
+            engine=engine,
+            keep_loads=keep_loads and name in keep,
+            seed=seed,
+            progress=report,
+        )
+        summaries[name] = summarise(run, timing, warmup=warmup, level=level, refused=stream.refused, objectives=objectives)
+        series = run.iterations.imbalance_sum[counted(run, warmup)]
+        if base is None:
+            base = series
+        else:
+            paired[name] = Paired(
+                imbalance_sum_ratio=paired_ratio(base, series, level),
+                imbalance_sum_difference=paired_difference(base, series, level),
+            )
+        if name in keep:
+            runs[name] = run
+    return Comparison(reference=next(iter(policies)), summaries=summaries, paired=paired, runs=runs)
