@@ -47,6 +47,7 @@ class Source:
     zero_outputs: str = "refuse"
     filters: Sequence[tuple[str, str]] = ()
     recurrence: float = 0.0
+    prompt_cv: float | None = None
 
 
 def make_workload(
@@ -150,8 +151,9 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
     if source.trace in traces.SYNTHETIC and not Path(source.trace).exists():
         if source.trace_format is not None or source.columns is not None or source.time_unit is not None:
             raise ParameterError("`--format`, `--columns` and `--time-unit` are for trace files. Leave them out.")
-        trace = traces.synthetic(source.trace, seed, n=source.requests, recurrence=source.recurrence)
-        other = traces.synthetic(source.trace, generator(seed, "history"), recurrence=source.recurrence)
+        options: dict[str, Any] = {"recurrence": source.recurrence, "prompt_cv": source.prompt_cv}
+        trace = traces.synthetic(source.trace, seed, n=source.requests, **options)
+        other = traces.synthetic(source.trace, generator(seed, "history"), **options)
         about = {"trace": source.trace, "format": "synthetic", "history": "an independent draw of the synthetic trace"}
         trace = _filtered(trace, source.filters)
         return trace, History(prompts=other.prompts, outputs=other.outputs, keys=other.keys), about

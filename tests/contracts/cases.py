@@ -104,11 +104,13 @@ def stream(kind: str, n: int = 70, seed: int = 0) -> RequestStream:
     prompts = rng.integers(1, 21, n)
     outputs = np.where(rng.random(n) < 0.5, rng.geometric(0.15, n), rng.integers(1, 4, n))
     times = np.sort(rng.integers(1, n // 2, n))
-    if kind == "saturated":
-        return request_stream(prompts, outputs, saturated(int(rng.integers(0, 12))), seed=seed)
-    if kind == "iteration":
-        return request_stream(prompts, outputs, at_iterations(np.where(np.arange(n) > n // 2, times + 40, times)), seed=seed)
-    return request_stream(prompts, outputs, at_times(np.where(np.arange(n) > n // 2, times * 0.04 + 60.0, times * 0.04)), seed=seed)
+    late = np.arange(n) > n // 2
+    releases = {
+        "saturated": lambda: saturated(int(rng.integers(0, 12))),
+        "iteration": lambda: at_iterations(times + 40 * late),
+        "clock": lambda: at_times(times * 0.04 + 60.0 * late),
+    }[kind]()
+    return request_stream(prompts, outputs, releases, seed=seed)
 
 
 @cache

@@ -8,7 +8,8 @@ import pytest
 from lbtheory.decode.engine import simulate
 from lbtheory.decode.policies import known_policies
 from lbtheory.decode.records import Run
-from lbtheory.decode.stream import RequestStream
+from lbtheory.decode.stream import RequestStream, request_stream
+from lbtheory.decode.traces.releases import at_iterations
 from tests.contracts.cases import COMPILED, EXACT, FCFS, KINDS, SHAPES, SIZED, TINY, policy, run, stream
 
 ALL_RUNS = [(text, kind) for text in COMPILED for kind in KINDS]
@@ -120,18 +121,17 @@ def test_cap_binds(text: str) -> None:
         assert overtaken(made).max() == cap
 
 
-def test_uncapped_never_admits_what_it_does_not_want() -> None:
-    """Without a cap a request can wait for the whole run; with one the wait is bounded by it (``G B = 1``, ``O = 1``)."""
-    from lbtheory.decode.stream import request_stream
-    from lbtheory.decode.traces.releases import saturated
-
-    prompts = np.array([1] + [9] * 60)
-    requests = request_stream(prompts, np.ones(61, int), saturated(3))
+@pytest.mark.parametrize("engine", ["compiled", "plain"])
+def test_starvation_and_its_cure(engine: str) -> None:
+    """Beside a heavy survivor BR-0 leaves the one small prompt for last; a cap ``D`` bounds its wait by exactly ``D`` turns."""
+    prompts, outputs = np.array([1000, 1] + [9] * 60), np.array([200] + [1] * 61)
+    requests = request_stream(prompts, outputs, at_iterations([1] + [2] * 61))
     waits = {}
-    for cap in (None, 10):
-        chosen = dataclasses.replace(policy("br0:greedy=0"), overtake=cap)
-        waits[cap] = simulate(requests, chosen, workers=2, slots=1).requests.admission_iteration[0]
-    assert 0 < waits[10] <= 1 + 10
+    for cap in (None, 10, 0):
+        chosen = dataclasses.replace(policy("br0"), overtake=cap)
+        made = simulate(requests, chosen, workers=2, slots=1, engine=engine)
+        waits[cap] = int(made.requests.wait_iterations[1])
+    assert waits == {None: 60, 10: 10, 0: 0}
 
 
 @pytest.mark.parametrize("text", TINY)

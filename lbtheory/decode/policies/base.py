@@ -87,6 +87,19 @@ class View:
             raise InformationError(f"`{name}` is outside the policy's information set; declare {_NEEDS[name]}.")
         raise AttributeError(name)
 
+    def as_seen(self, information: InformationSet) -> "View":
+        """The same state for a policy that declares less."""
+        return View(
+            information & self._information,
+            iteration=self.iteration,
+            slots=self.slots,
+            admitted=self.admitted,
+            free=self.free,
+            active=self.active,
+            order=self.order,
+            **self._known,
+        )
+
     @property
     def admissions(self) -> int:
         """``U = min(waiting, Σ_g c_g)``."""

@@ -1,0 +1,35 @@
+"""Table 3 of the decode paper on two synthetic workloads, calibrated on its JSQ rows; data only."""
+
+TITLE = "Nine methods and ours on two workloads, eight workers"
+REFERENCE = "decode paper, Table 3"
+
+POLICIES = [
+    "jsq",
+    "random",
+    "rr",
+    "p2c",
+    "token-jsq",
+    "br0",
+    "brh:beta=43,gamma=0.86",
+    "brh:beta=14.67,gamma=0.64",
+    "brh:beta=14.67,gamma=0.64,predictor=survival",
+    "level-plus",
+    "level-h",
+]
+WORKLOADS = {
+    # published JSQ row: mean imbalance, throughput (tokens a second), TPOT P95 (seconds)
+    "proprietary-like": {"jsq_imbalance": 215_110.0, "jsq_throughput": 843.0, "jsq_tpot_p95": 0.0832},
+    "azure2024-like": {"jsq_imbalance": 104_737.0, "jsq_throughput": 785.0, "jsq_tpot_p95": 0.0893},
+}
+SYSTEM = {"workers": 8, "slots": 8, "queue": 64, "warmup": 4_000}
+SEEDS = {"quick": 2, "full": 20}
+
+
+def cells(scale):
+    """One cell a workload, overtaking cap and seed."""
+    return [
+        ("lbtheory.decode.tasks:replay", {"workload": w, "policies": POLICIES, "overtake": cap, **row, **SYSTEM}, seed)
+        for w, row in WORKLOADS.items()
+        for cap in (None, 64)
+        for seed in range(SEEDS[scale])
+    ]

@@ -1,0 +1,38 @@
+"""How far fast rules are from exact IO_H on the same states; data only."""
+
+TITLE = "Gap to the exact optimum on the same states"
+REFERENCE = "decode paper, sections 3 and 5"
+
+POLICIES = [
+    "br0",
+    "brh:horizon=HORIZON,gamma=0.86,beta=43",
+    "level-plus",
+    "spread-lex",
+    "min-max",
+    "token-jsq",
+    "jsq",
+    "rr",
+    "random",
+    "p2c",
+]
+SYSTEM = {
+    "workers": 8,
+    "slots": 64,
+    "p": "1/100",
+    "prompts": "uniform:100",
+    "queue": 256,
+    "driver": "br0",
+    "warmup": 400,
+    "every": 5,
+    "time_limit": 20.0,
+    "policies": POLICIES,
+}
+WINDOWS = [(0, 1.0), (20, 0.86)]
+STATES = {"quick": 40, "full": 400}
+
+
+def cells(scale):
+    """One cell a window."""
+    return [
+        ("lbtheory.decode.tasks:gaps", {"horizon": h, "gamma": gamma, "states": STATES[scale], **SYSTEM}, 0) for h, gamma in WINDOWS
+    ]

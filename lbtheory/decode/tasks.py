@@ -1,0 +1,187 @@
+"""Tasks of the decode experiments: what one cell of a sweep runs. Each returns a list of flat records."""
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from lbtheory.core import generator
+from lbtheory.decode.calibration import JsqRow, calibrate
+from lbtheory.decode.comparison import compare
+from lbtheory.decode.engine import simulate
+from lbtheory.decode.exact import compare as beside
+from lbtheory.decode.exact import solve
+from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
+from lbtheory.decode.policies import make_policy
+from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View
+from lbtheory.decode.predictors import Oracle
+from lbtheory.decode.workload import Source, Workload, make_workload
+
+Record = dict[str, Any]
+
+
+def replay(
+    *,
+    seed: int,
+    workload: str,
+    policies: list[str],
+    workers: int,
+    slots: int,
+    queue: int,
+    warmup: int,
+    overtake: int | None,
+    jsq_imbalance: float,
+    jsq_throughput: float,
+    jsq_tpot_p95: float,
+) -> list[Record]:
+    """Replay a synthetic trace, saturated and started near stationarity, through policies; one record a policy.
+
+    Prompts and step time are calibrated on the published JSQ row alone. The first policy is the reference of the ratios;
+    ``overtake`` is the cap of the policies that choose by size.
+    """
+    row = JsqRow(imbalance=jsq_imbalance, throughput=jsq_throughput, tpot_p95=jsq_tpot_p95)
+    fitted = calibrate(row, workload, workers=workers, slots=slots, warmup=warmup, seed=seed)
+    work = _saturated(seed, workload, workers, slots, queue, fitted.prompt_cv)
+    made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
+    result = compare(work.stream, made, workers=workers, slots=slots, timing=fitted.timing, warmup=warmup, seed=seed)
+    constants = {"prompt_cv": fitted.prompt_cv, "t_fixed": fitted.timing.t_fixed, "t_token": fitted.timing.t_token}
+    records = []
+    for name in policies:
+        s, pair = result.summaries[name], result.paired.get(name)
+        ratio = None if pair is None else pair.imbalance_sum_ratio
+        records.append(
+            {
+                "policy": name,
+                "iterations": s.iterations,
+                "imbalance": s.imbalance_sum.mean,
+                "imbalance_low": s.imbalance_sum.low,
+                "imbalance_high": s.imbalance_sum.high,
+                "ratio": 1.0 if ratio is None else ratio.mean,
+                "ratio_low": None if ratio is None else ratio.low,
+                "ratio_high": None if ratio is None else ratio.high,
+                "tpot_p95": s.tpot_iteration.p95,
+                "throughput": s.throughput,
+                "barrier_idle": s.barrier_idle,
+                "barrier_idle_time": s.barrier_idle_time,
+                "wait_mean": s.wait_iterations.mean,
+                "wait_max": s.wait_iterations.maximum,
+                **constants,
+            }
+        )
+    return records
+
+
+def trajectories(
+    *,
+    seed: int,
+    workload: str,
+    policies: list[str],
+    workers: int,
+    slots: int,
+    queue: int,
+    prompt_cv: float,
+    begin: int,
+    iterations: int,
+    overtake: int | None,
+) -> list[Record]:
+    """Loads of every worker over a common segment of iterations, one record a policy and iteration."""
+    work = _saturated(seed, workload, workers, slots, queue, prompt_cv)
+    records = []
+    for name in policies:
+        policy = make_policy(name, history=work.history, overtake=overtake, cap_all=True)
+        run = simulate(work.stream, policy, workers=workers, slots=slots, steps=begin + iterations, keep_loads=True, seed=seed)
+        loads = run.iterations.loads
+        assert loads is not None
+        for k in range(begin, begin + iterations):
+            columns = {f"worker_{g}": int(loads[k, g]) for g in range(workers)}
+            records.append({"policy": name, "iteration": k + 1, **columns})
+    return records
+
+
+def _saturated(seed: int, workload: str, workers: int, slots: int, queue: int, prompt_cv: float) -> Workload:
+    source = Source(trace=workload, prompt_cv=prompt_cv)
+    return make_workload(source, workers=workers, slots=slots, release="saturated", queue=queue, start="residual", seed=seed)
+
+
+def gaps(
+    *,
+    seed: int,
+    workers: int,
+    slots: int,
+    p: str,
+    prompts: str,
+    queue: int,
+    horizon: int,
+    gamma: float,
+    driver: str,
+    policies: list[str],
+    warmup: int,
+    states: int,
+    every: int,
+    time_limit: float,
+) -> list[Record]:
+    """Exact IO_H beside other policies on the same states of a running system; one record a state and policy.
+
+    The states are met by ``driver``, every so many iterations after the warm-up. ``gap`` is the policy's objective less the
+    exact bound; ``status`` that of the exact solve. ``seconds`` is the policy's decision time in plain Python or its solver.
+    """
+    work = _system(seed, workers, slots, p, prompts, queue, warmup + every * states)
+    recorder = _Recorder(make_policy(driver), horizon, warmup, every)
+    simulate(work.stream, recorder, workers=workers, slots=slots, steps=warmup + every * states, engine="plain", seed=seed)
+    records = []
+    for number, (view, instance) in enumerate(recorder.states(gamma)):
+        exact = solve(instance, "io", time_limit=time_limit, tie="none", seed=seed)
+        assert exact.objective is not None and exact.bound is not None
+        common = {"state": number, "free": int(instance.free.sum()), "exact": float(exact.objective), "status": exact.status.value}
+        records.append({**common, "policy": "io", "objective": float(exact.objective), "gap": float(exact.objective - exact.bound), "seconds": exact.seconds})
+        for name in policies:
+            made = make_policy(name.replace("HORIZON", str(horizon)))
+            made.reset(workers, slots)
+            rng = generator(seed, "gap", name, number)
+            seen = view.as_seen(made.information)
+            began = perf_counter()
+            assignment = made.assign(seen, rng)
+            seconds = perf_counter() - began
+            answer = beside(instance, assignment, exact, name, seconds)
+            assert answer.objective is not None and answer.gap is not None
+            records.append({**common, "policy": made.name, "objective": float(answer.objective), "gap": float(answer.gap), "seconds": seconds})
+    return records
+
+
+def _system(seed: int, workers: int, slots: int, p: str, prompts: str, queue: int, steps: int) -> Workload:
+    return make_workload(Source(p=p, prompts=prompts), workers=workers, slots=slots, queue=queue, steps=steps, seed=seed)
+
+
+class _Recorder(Policy):
+    """Runs another policy and keeps what it saw, with oracle forecasts over the window."""
+
+    name = "recorder"
+    information = InformationSet.LOADS | InformationSet.AGES | InformationSet.PROMPTS | InformationSet.FORECAST | InformationSet.COINS
+
+    def __init__(self, inner: Policy, horizon: int, warmup: int, every: int) -> None:
+        self.inner, self.horizon, self.warmup, self.every = inner, horizon, warmup, every
+        self.kept: list[View] = []
+
+    def reset(self, workers: int, slots: int) -> None:
+        """Forget."""
+        self.inner.reset(workers, slots)
+        self.kept = []
+
+    def forecast_need(self) -> ForecastNeed:
+        """The window, every iteration, with ``min(r, H + 1)``."""
+        return ForecastNeed(predictor=Oracle(), horizon=max(1, self.horizon), cap=max(1, self.horizon) + 1, every_iteration=True)
+
+    def assign(self, view: View, rng: np.random.Generator) -> Assignment:
+        """The inner policy's assignment."""
+        if view.iteration > self.warmup and (view.iteration - self.warmup) % self.every == 0:
+            self.kept.append(view)
+        return self.inner.assign(view.as_seen(self.inner.information), rng)
+
+    def states(self, gamma: float) -> list[tuple[View, DecodeInstance]]:
+        """What was kept, as views and as instances."""
+        found = []
+        for view in self.kept:
+            rows = view.forecast.loads[: self.horizon + 1]
+            projected = np.array(rows, np.int64).T
+            found.append((view, decode_instance(view.loads, view.free, view.prompts, projected=projected, gamma=gamma)))
+        return found
