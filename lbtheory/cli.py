@@ -47,10 +47,14 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def solve(
     instance: Annotated[Path, typer.Argument(help="JSON: loads, free, waiting, optionally projected and gamma.")],
     policy: Annotated[str, typer.Option(help="io, min-max or spread-lex.")] = "io",
-    horizon: Annotated[int | None, typer.Option(help="Window H; the length of the rows of projected less one by default.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="Window H; the length of the rows of projected less one by default.")
+    ] = None,
     compare: Annotated[str, typer.Option(help="Policies to set beside, separated by commas (options after a colon).")] = "",
     time_limit: Annotated[float | None, typer.Option(help="Seconds; reached, the answer is feasible with its gap.")] = None,
-    tie: Annotated[str, typer.Option(help="Which optimum of IO_H: lexicographic, smallest-total, random or none.")] = "lexicographic",
+    tie: Annotated[
+        str, typer.Option(help="Which optimum of IO_H: lexicographic, smallest-total, random or none.")
+    ] = "lexicographic",
     seed: Annotated[int, typer.Option(help="Seed of random ties and of the search.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -91,16 +95,24 @@ def decode(
     policy: Annotated[list[str], typer.Option(help="NAME[:key=value,…]; repeat to compare, the first is the reference.")],
     trace: Annotated[str | None, typer.Option(help="Trace file, or azure2024-like or proprietary-like.")] = None,
     p: Annotated[str | None, typer.Option(help="Completion probability a step, 1/4 or 0.25 (with --prompts).")] = None,
-    prompts: Annotated[str | None, typer.Option(help="Prompt law: uniform:LO:HI, constant:N, lognormal:MEAN:SIGMA:MAX, …")] = None,
+    prompts: Annotated[
+        str | None, typer.Option(help="Prompt law: uniform:LO:HI, constant:N, lognormal:MEAN:SIGMA:MAX, …")
+    ] = None,
     requests: Annotated[int | None, typer.Option(min=1, help="Requests of laws or a synthetic trace.")] = None,
-    release: Annotated[str | None, typer.Option(help="trace (default where there are times), saturated, batched:SIZE:EVERY, …")] = None,
+    release: Annotated[
+        str | None, typer.Option(help="trace (default where there are times), saturated, batched:SIZE:EVERY, …")
+    ] = None,
     queue: Annotated[int, typer.Option(min=0, help="Requests left waiting after admission when saturated.")] = 64,
-    overtake: Annotated[str, typer.Option(help="Overtaking cap D of policies that choose by size: a number, none, or auto.")] = "auto",
+    overtake: Annotated[
+        str, typer.Option(help="Overtaking cap D of policies that choose by size: a number, none, or auto.")
+    ] = "auto",
     t_fixed: Annotated[float, typer.Option(help="Seconds an iteration.")] = 0.0523,
     t_token: Annotated[float, typer.Option(help="Seconds a token of the largest load.")] = 3.9e-7,
     t_mean: Annotated[float, typer.Option(help="Seconds a token of the mean load.")] = 0.0,
     steps: Annotated[int | None, typer.Option(min=1, help="Iterations; 20000 when saturated, else all.")] = None,
-    warmup: Annotated[int | None, typer.Option(min=0, help="Iterations left out of the means; 2000 when saturated, else 0.")] = None,
+    warmup: Annotated[
+        int | None, typer.Option(min=0, help="Iterations left out of the means; 2000 when saturated, else 0.")
+    ] = None,
     start: Annotated[str, typer.Option(help="empty, or residual: begin near stationarity.")] = "empty",
     prefill: Annotated[str | None, typer.Option(help="Prefill pool before release: WORKERS:BATCH:FIXED:PER_TOKEN.")] = None,
     level: Annotated[float, typer.Option(help="Level of the confidence intervals.")] = 0.95,
@@ -129,14 +141,20 @@ def decode(
 
     `lbtheory decode --workers 8 --slots 64 --policy jsq --policy br0 --p 1/4 --prompts uniform:4`
 
-    `lbtheory decode --workers 8 --slots 8 --policy jsq --policy brh:beta=14.67,gamma=0.64,predictor=survival --trace azure2024-like`
+    `lbtheory decode --workers 8 --slots 8 --policy jsq --policy brh:gamma=0.64,predictor=survival --trace azure2024-like`
     """
     from lbtheory.decode.comparison import compare
     from lbtheory.decode.policies import make_policy
     from lbtheory.decode.timing import StepTime
     from lbtheory.decode.workload import Source, make_workload
 
-    named = {"first": first, "outputs-above": outputs_above, "time-slice": time_slice, "rate-scale": rate_scale, "prompt-cap": prompt_cap}
+    named = {
+        "first": first,
+        "outputs-above": outputs_above,
+        "time-slice": time_slice,
+        "rate-scale": rate_scale,
+        "prompt-cap": prompt_cap,
+    }
     source = Source(
         trace=trace,
         p=p,
@@ -208,7 +226,9 @@ def decode(
 
     from lbtheory.decode.show import comparison_table
 
-    typer.echo(f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup or 0} iterations")
+    typer.echo(
+        f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup or 0}"
+    )
     for note in config["notes"]:
         typer.echo(f"  {note}")
     console = Console()
@@ -349,7 +369,9 @@ def _overtake(text: str) -> tuple[int | None, bool]:
         return None, True
     if text.isdigit():
         return int(text), True
-    raise ParameterError(f"`--overtake` must be a whole number ≥ 0, none, or auto (64 for level policies, else none); got {text!r}.")
+    raise ParameterError(
+        f"`--overtake` must be a whole number ≥ 0, none, or auto (64 for level policies, else none); got {text!r}."
+    )
 
 
 def _objectives(text: str) -> dict[str, float]:

@@ -4,7 +4,18 @@ import numpy as np
 import pandas as pd
 
 KEYS = ["workload", "policy", "overtake"]
-MEANS = ["imbalance", "ratio", "tpot_p95", "throughput", "barrier_idle", "barrier_idle_time", "wait_mean", "prompt_cv", "t_fixed", "t_token"]
+MEANS = [
+    "imbalance",
+    "ratio",
+    "tpot_p95",
+    "throughput",
+    "barrier_idle",
+    "barrier_idle_time",
+    "wait_mean",
+    "prompt_cv",
+    "t_fixed",
+    "t_token",
+]
 COLUMNS = {
     "workload": "workload",
     "policy": "policy",

@@ -9,6 +9,7 @@ POLICIES = [
     "level-plus",
     "spread-lex",
     "min-max",
+    "min-max:ties=smallest-total",
     "token-jsq",
     "jsq",
     "rr",
@@ -27,12 +28,13 @@ SYSTEM = {
     "time_limit": 20.0,
     "policies": POLICIES,
 }
-WINDOWS = [(0, 1.0), (20, 0.86)]
+WINDOWS = [(0, 1.0), (20, 1.0)]
 STATES = {"quick": 40, "full": 400}
 
 
 def cells(scale):
     """One cell a window."""
     return [
-        ("lbtheory.decode.tasks:gaps", {"horizon": h, "gamma": gamma, "states": STATES[scale], **SYSTEM}, 0) for h, gamma in WINDOWS
+        ("lbtheory.decode.tasks:gaps", {"horizon": h, "gamma": gamma, "states": STATES[scale], **SYSTEM}, 0)
+        for h, gamma in WINDOWS
     ]

@@ -3,7 +3,7 @@
 From the row's mean imbalance ``I``, throughput ``T`` and TPOT P95 (decode paper, Table 3), with full slots:
 
 1. throughput × step time gives 64 to 67 requests in flight on 8 workers, so ``B = 8``;
-2. the coefficient of variation of the lognormal prompts is the one at which the stationary imbalance of a size-blind rule equals
+2. the coefficient of variation of the lognormal prompts is the one at which the stationary imbalance of a size-blind rule is
    ``I``. Slots are independent in the long run, each with a prompt and an age that is uniform on a length-biased output;
 3. with step time ``t_fixed + t_token max_g L_g``, and saturated releases, the trajectory does not depend on the clock, so a
    request's time per token is ``t_fixed + t_token m_i``, ``m_i`` the mean of ``max_g L_g`` over its iterations. Mean step time
@@ -97,7 +97,9 @@ def _prompt_cv(row: JsqRow, workload: str, workers: int, slots: int, seed: int, 
 
     low, high = 0.05, 4.0
     if not imbalance(low) < row.imbalance < imbalance(high):
-        raise ParameterError(f"`imbalance` of the JSQ row must be within reach of prompt CVs {low} to {high}; got {row.imbalance}.")
+        raise ParameterError(
+            f"`imbalance` of the JSQ row must be within reach of prompt CVs {low} to {high}; got {row.imbalance}."
+        )
     while high - low > 1e-3:
         middle = (low + high) / 2
         low, high = (middle, high) if imbalance(middle) < row.imbalance else (low, middle)

@@ -73,7 +73,9 @@ def simulate(
     if engine != "plain":
         rule = engine_compiled.compiled_rule(stream, policy, workers)
         if rule is None and engine == "compiled":
-            raise ParameterError(f"`engine` of `simulate` must be auto or plain for policy {policy.name!r}: it has no compiled rule.")
+            raise ParameterError(
+                f"`engine` of `simulate` must be auto or plain for policy {policy.name!r}: it has no compiled rule."
+            )
     timing = timing or StepTime()
     if rule is not None:
         trajectory = engine_compiled.run(stream, policy, rule, workers, slots, timing, steps, keep_loads, progress)
@@ -108,8 +110,11 @@ def _run(
         return readonly(times[np.where(iteration > 0, iteration - 1, last)])
 
     finish = np.where((admitted > 0) & (admitted + stream.outputs - 1 <= last), admitted + stream.outputs - 1, 0)
-    by_clock = stream.releases.kind == "clock"
-    release = np.where(released > 0, stream.releases.times, np.nan) if by_clock else at(start, released)
+    times = stream.releases.times
+    if stream.releases.kind == "clock" and times is not None:
+        release = np.where(released > 0, times, np.nan)
+    else:
+        release = at(start, released)
     requests = RequestRecords(
         prompts=stream.prompts,
         outputs=stream.outputs,

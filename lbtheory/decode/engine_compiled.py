@@ -9,7 +9,7 @@ from lbtheory.decode.predictors import ForecastTable
 from lbtheory.decode.stream import RequestStream
 from lbtheory.decode.timing import StepTime
 
-CHUNK = 8192
+CHUNK = 1024
 
 
 def compiled_rule(stream: RequestStream, policy: Policy, workers: int) -> CompiledRule | None:

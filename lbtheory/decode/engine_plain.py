@@ -54,7 +54,18 @@ def run(
         for tokens in load:
             square += float(tokens) * tokens
         rows.append(
-            (max(load), min(load), sum(load), square, admissions, len(system.queue), sum(active), max(active), system.now, duration)
+            (
+                max(load),
+                min(load),
+                sum(load),
+                square,
+                admissions,
+                len(system.queue),
+                sum(active),
+                max(active),
+                system.now,
+                duration,
+            )
         )
         if keep_loads:
             loads.append(load)
@@ -204,7 +215,7 @@ class _Tracker:
             finished_prompts=s.stream.prompts[s.finished] if s.finished else np.zeros(0, np.int64),
             finished_outputs=s.stream.outputs[s.finished] if s.finished else np.zeros(0, np.int64),
         )
-        values = need.predictor.predict(flight, need.cap) if ids else []
+        values = need.predictor.predict(flight, need.cap) if ids else np.zeros(0)
         self.forecasts = {i: float(c) for i, c in zip(ids, values, strict=True)}
 
     def forecast(self) -> Forecast:

@@ -106,11 +106,11 @@ class Assignment:
 
 
 def decode_instance(
-    loads: Sequence[int],
-    free: Sequence[int],
-    waiting: Sequence[int],
+    loads: Sequence[int] | np.ndarray,
+    free: Sequence[int] | np.ndarray,
+    waiting: Sequence[int] | np.ndarray,
     *,
-    projected: Sequence[Sequence[int]] | None = None,
+    projected: Sequence[Sequence[int]] | np.ndarray | None = None,
     gamma: Fraction | float | str = 1,
 ) -> DecodeInstance:
     """Build and check a `DecodeInstance`.
@@ -182,7 +182,9 @@ def read_instance(path: str | Path) -> DecodeInstance:
     for key in data:
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, n=1)
-            raise InstanceError(f"{path}: unknown key {key!r}." + (f" Did you mean {near[0]!r}?" if near else f" Known: {_KEYS}."))
+            raise InstanceError(
+                f"{path}: unknown key {key!r}." + (f" Did you mean {near[0]!r}?" if near else f" Known: {_KEYS}.")
+            )
     for key in ("loads", "free", "waiting"):
         if key not in data:
             raise InstanceError(f"{path}: the key {key!r} is missing. Needed: loads, free, waiting.")
@@ -223,7 +225,9 @@ def check_assignment(instance: DecodeInstance, assignment: Assignment) -> None:
         raise InstanceError("`assignment` must name each waiting request at most once, by its index in `waiting`.")
     for g, chosen in enumerate(assignment.workers):
         if len(chosen) > instance.free[g]:
-            raise InstanceError(f"`assignment` gives worker {g} {len(chosen)} requests but it has {instance.free[g]} free slots.")
+            raise InstanceError(
+                f"`assignment` gives worker {g} {len(chosen)} requests but it has {instance.free[g]} free slots."
+            )
     if len(seen) != instance.admissions:
         raise InstanceError(f"`assignment` must admit exactly {instance.admissions} requests (maximality); got {len(seen)}.")
 

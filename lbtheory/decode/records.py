@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class IterationRecords:
     """Iterations ``k = 1 … K`` of a run; arrays of length K.
 
-    ``maximum, minimum, total`` of the loads after admission (tokens) and ``square``, the sum of their squares; ``admitted``; ``waiting`` after admission; ``active``
-    requests; ``fullest``: most requests on one worker; ``start`` and ``duration`` (seconds); ``loads`` (K, G) when kept, else
-    None.
+    ``maximum, minimum, total`` of the loads after admission (tokens) and ``square``, the sum of their squares; ``admitted``;
+    ``waiting`` after admission; ``active`` requests; ``fullest``: most requests on one worker; ``start`` and ``duration``
+    (seconds); ``loads`` (K, G) when kept, else None.
     """
 
     workers: int

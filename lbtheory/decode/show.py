@@ -21,7 +21,17 @@ def comparison_table(comparison: Comparison, level: float) -> Table:
     """One row a policy: imbalance with its interval, ratio to the reference, idle shares, throughput, latencies, waits."""
     table = Table(title=f"{comparison.reference} is the reference; intervals at {level:.0%}", title_justify="left")
     table.add_column("policy", no_wrap=True)
-    heads = ("imbalance", f"{comparison.reference} ÷", "idle", "idle time", "tok/s", "TPOT p95 ms", "TTFT p95 s", "longest wait s", "finished")
+    heads = (
+        "imbalance",
+        f"{comparison.reference} ÷",
+        "idle",
+        "idle time",
+        "tok/s",
+        "TPOT p95 ms",
+        "TTFT p95 s",
+        "longest wait s",
+        "finished",
+    )
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for name, s in comparison.summaries.items():

@@ -43,9 +43,9 @@ class Summary:
 
     ``tokens`` generated and ``finished`` requests count the whole run, as do ``iterations``; ``throughput`` is tokens a second
     after the warm-up. ``wait`` and ``wait_iterations`` are of admitted requests, but their maxima include requests that still
-    waited at the end. ``itl`` pools the latencies between tokens of all requests. ``goodput``: requests that met every objective,
-    a second; None without objectives. ``max_min_ratio``: mean of ``max/min`` over iterations where no worker was empty, None when
-    there is none.
+    waited at the end. ``itl`` pools the latencies between tokens of all requests. ``goodput``: requests a second that met every
+    objective; None without objectives. ``max_min_ratio``: mean of ``max/min`` over iterations where no worker was empty, None
+    when there is none.
     """
 
     finished: int

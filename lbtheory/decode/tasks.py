@@ -132,8 +132,21 @@ def gaps(
     for number, (view, instance) in enumerate(recorder.states(gamma)):
         exact = solve(instance, "io", time_limit=time_limit, tie="none", seed=seed)
         assert exact.objective is not None and exact.bound is not None
-        common = {"state": number, "free": int(instance.free.sum()), "exact": float(exact.objective), "status": exact.status.value}
-        records.append({**common, "policy": "io", "objective": float(exact.objective), "gap": float(exact.objective - exact.bound), "seconds": exact.seconds})
+        common = {
+            "state": number,
+            "free": int(instance.free.sum()),
+            "exact": float(exact.objective),
+            "status": exact.status.value,
+        }
+        records.append(
+            {
+                **common,
+                "policy": "io",
+                "objective": float(exact.objective),
+                "gap": float(exact.objective - exact.bound),
+                "seconds": exact.seconds,
+            }
+        )
         for name in policies:
             made = make_policy(name.replace("HORIZON", str(horizon)))
             made.reset(workers, slots)
@@ -144,7 +157,15 @@ def gaps(
             seconds = perf_counter() - began
             answer = beside(instance, assignment, exact, name, seconds)
             assert answer.objective is not None and answer.gap is not None
-            records.append({**common, "policy": made.name, "objective": float(answer.objective), "gap": float(answer.gap), "seconds": seconds})
+            records.append(
+                {
+                    **common,
+                    "policy": name.split(":")[0] if name.startswith("brh") else name,
+                    "objective": float(answer.objective),
+                    "gap": float(answer.gap),
+                    "seconds": seconds,
+                }
+            )
     return records
 
 
@@ -156,7 +177,9 @@ class _Recorder(Policy):
     """Runs another policy and keeps what it saw, with oracle forecasts over the window."""
 
     name = "recorder"
-    information = InformationSet.LOADS | InformationSet.AGES | InformationSet.PROMPTS | InformationSet.FORECAST | InformationSet.COINS
+    information = (
+        InformationSet.LOADS | InformationSet.AGES | InformationSet.PROMPTS | InformationSet.FORECAST | InformationSet.COINS
+    )
 
     def __init__(self, inner: Policy, horizon: int, warmup: int, every: int) -> None:
         self.inner, self.horizon, self.warmup, self.every = inner, horizon, warmup, every
@@ -169,7 +192,9 @@ class _Recorder(Policy):
 
     def forecast_need(self) -> ForecastNeed:
         """The window, every iteration, with ``min(r, H + 1)``."""
-        return ForecastNeed(predictor=Oracle(), horizon=max(1, self.horizon), cap=max(1, self.horizon) + 1, every_iteration=True)
+        return ForecastNeed(
+            predictor=Oracle(), horizon=max(1, self.horizon), cap=max(1, self.horizon) + 1, every_iteration=True
+        )
 
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """The inner policy's assignment."""

@@ -16,7 +16,9 @@ from lbtheory.decode.traces import Releases, Trace
 
 REQUEST_LIMIT = 50_000_000
 HISTORY_DRAWS = 10_000
-RELEASE_FORMS = "trace, saturated, batched:SIZE:EVERY, poisson:RATE (per iteration), poisson-clock:RATE (per second), bursts:SIZES:GAPS"
+RELEASE_FORMS = (
+    "trace, saturated, batched:SIZE:EVERY, poisson:RATE (per iteration), poisson-clock:RATE (per second), bursts:SIZES:GAPS"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,8 @@ class Workload:
 class Source:
     """What the user named.
 
-    ``trace`` is a file or the name of a synthetic trace; otherwise prompts follow ``prompts`` and outputs are geometric with ``p``.
+    ``trace`` is a file or the name of a synthetic trace; otherwise prompts follow ``prompts``, and outputs are geometric with
+    ``p``.
     ``filters`` are pairs (name, argument) applied in order: ``first``, ``outputs-above``, ``time-slice``, ``rate-scale``,
     ``prompt-cap``.
     """
@@ -110,7 +113,13 @@ def make_workload(
         refused=trace.refused,
     )
     notes = [str(note) for note in trace.notes]
-    about |= {"release": kind, "queue": queue if releases.kind == "saturated" else None, "start": start, "prefill": prefill, "notes": notes}
+    about |= {
+        "release": kind,
+        "queue": queue if releases.kind == "saturated" else None,
+        "start": start,
+        "prefill": prefill,
+        "notes": notes,
+    }
     return Workload(stream=stream, history=history, about=about)
 
 
@@ -130,7 +139,8 @@ def _from_laws(
         n = workers * slots + queue + ceil(done + 10 * sqrt(done) + 10)
     if not 1 <= n <= REQUEST_LIMIT:
         raise ParameterError(
-            f"the run needs {n} requests; the limit is {REQUEST_LIMIT}. Take fewer `--steps`, `--workers`, `--slots` or `--requests`."
+            f"the run needs {n} requests; the limit is {REQUEST_LIMIT}. "
+            "Take fewer `--steps`, `--workers`, `--slots` or `--requests`."
         )
     trace = traces.make_trace(
         law.sample(n, generator(seed, "prompts")), lengths.sample(n, generator(seed, "outputs")), name="laws", format="laws"
@@ -139,7 +149,13 @@ def _from_laws(
         prompts=law.sample(HISTORY_DRAWS, generator(seed, "history", "prompts")),
         outputs=lengths.sample(HISTORY_DRAWS, generator(seed, "history", "outputs")),
     )
-    about = {"trace": None, "format": "laws", "p": str(p), "prompts": source.prompts, "history": "an independent draw from the laws"}
+    about = {
+        "trace": None,
+        "format": "laws",
+        "p": str(p),
+        "prompts": source.prompts,
+        "history": "an independent draw from the laws",
+    }
     return _filtered(trace, source.filters), history, about
 
 
@@ -158,7 +174,9 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
         trace = _filtered(trace, source.filters)
         return trace, History(prompts=other.prompts, outputs=other.outputs, keys=other.keys), about
     if source.requests is not None or source.recurrence:
-        raise ParameterError("`--requests` and `--recurrence` are for synthetic traces and laws; use `--first N` on a trace file.")
+        raise ParameterError(
+            "`--requests` and `--recurrence` are for synthetic traces and laws; use `--first N` on a trace file."
+        )
     if not Path(source.trace).exists() and "/" not in source.trace and "." not in source.trace:
         raise UnknownNameError("trace file or synthetic trace", source.trace, traces.SYNTHETIC)
     read = traces.read_trace(source.trace, source.trace_format, source.columns, source.time_unit, source.zero_outputs)  # type: ignore[arg-type]
@@ -209,7 +227,9 @@ def _releases(kind: str, trace: Trace, queue: int, seed: int) -> Releases:
                 return traces.saturated(queue)
             case "trace", []:
                 if trace.arrivals is None:
-                    raise ParameterError(f"`--release trace` needs arrival times, and {trace.name} has lengths only. Use saturated.")
+                    raise ParameterError(
+                        f"`--release trace` needs arrival times, and {trace.name} has lengths only. Use saturated."
+                    )
                 return traces.at_times(trace.arrivals)
             case "batched", [size, every]:
                 return traces.batched(n, int(size), int(every))
@@ -232,7 +252,9 @@ def _through_prefill(releases: Releases, trace: Trace, spec: str) -> tuple[Relea
     try:
         pool, batch, fixed, per_token = (kind(v) for kind, v in zip((int, int, float, float), spec.split(":"), strict=True))
     except ValueError:
-        raise ParameterError(f"`--prefill` must be WORKERS:BATCH:FIXED:PER_TOKEN, for example 4:8:0.1:1e-4; got {spec!r}.") from None
+        raise ParameterError(
+            f"`--prefill` must be WORKERS:BATCH:FIXED:PER_TOKEN, for example 4:8:0.1:1e-4; got {spec!r}."
+        ) from None
     result = traces.prefill_pool(
         releases.times, trace.prompts, workers=int(pool), batch=int(batch), fixed=fixed, per_token=per_token
     )

@@ -5,7 +5,7 @@ from lbtheory.plots.panels import trajectories
 TITLE = "Figure 4: loads of eight workers"
 REFERENCE = "decode paper, Figure 4"
 
-LABELS = {"brh:beta=14.67,gamma=0.64": "BR-H, oracle (14.67, 0.64)"}
+LABELS = {"brh:beta=14.67,gamma=0.64": "BR-H oracle"}
 
 
 def draw(tables):

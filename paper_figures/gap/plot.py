@@ -5,6 +5,7 @@ from lbtheory.plots.panels import gaps
 TITLE = "Gap of one decision to exact IO_H"
 REFERENCE = "decode paper, sections 3 and 5"
 
+LABELS = {"min-max": "Min-max, ties by I", "min-max:ties=smallest-total": "Min-max alone, worst"}
 COLUMNS = {
     "horizon": "H",
     "policy": "policy",
@@ -39,7 +40,7 @@ def compare(tables):
 def draw(tables):
     """The window H = 0."""
     data = tables["gap"]
-    return gaps(data[data["horizon"] == 0])
+    return gaps(data[data["horizon"] == 0], labels=LABELS)
 
 
 def numbers(tables):
@@ -54,7 +55,9 @@ def numbers(tables):
         "brh": rows.loc[(last, "brh"), "mean"],
         "br0_window": rows.loc[(last, "br0"), "mean"],
         "minmax": rows.loc[(0, "min-max"), "mean"],
-        "minmax_worst": rows.loc[(0, "min-max"), "worst"],
+        "alone": rows.loc[(0, "min-max:ties=smallest-total"), "mean"],
+        "alone_worst": rows.loc[(0, "min-max:ties=smallest-total"), "worst"],
+        "minmax_window": rows.loc[(last, "min-max"), "mean"],
         "level": rows.loc[(0, "level-plus"), "mean"],
         "jsq": rows.loc[(0, "jsq"), "mean"],
         "last": int(last),

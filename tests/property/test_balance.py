@@ -1,11 +1,11 @@
 """BalanceRoute: BR-H at H = 0 is BR-0, the subset searches agree, a score is minus the change of imbalance; the size index."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lbtheory.decode import engine_compiled
@@ -18,7 +18,7 @@ from lbtheory.decode.policies._balance import BalancePolicy, _Step
 from lbtheory.decode.predictors import History, Survival
 from lbtheory.decode.stream import request_stream
 from lbtheory.decode.timing import StepTime
-from lbtheory.decode.traces.releases import saturated
+from lbtheory.decode.traces.releases import at_iterations, saturated
 from tests.reference.decode import score
 
 F = Fraction
@@ -116,7 +116,7 @@ def test_subset_searches_agree(
     beta=st.sampled_from(["1", "1.75", "2", "6"]),
 )
 def test_chosen_subset_is_the_best(form: str, instance: DecodeInstance, gamma: str, beta: str) -> None:
-    """Against all subsets in exact arithmetic: largest score, then fewest, then earliest; best single where none is positive."""
+    """All subsets in exact arithmetic: largest score, then fewest, then earliest; the best single where none is positive."""
     policy = make_policy(f"brh:horizon=2,gamma={gamma},beta={beta},score={form},window=6")
     assert isinstance(policy, BalancePolicy)
     rows = instance.projected.T.tolist()
@@ -136,6 +136,28 @@ def test_chosen_subset_is_the_best(form: str, instance: DecodeInstance, gamma: s
         if values[best] <= 0:
             best = min((q for q in values if len(q) == 1), key=lambda q: (-values[q], q))
         assert tuple(at.best_subset(g)) == best
+
+
+ROUNDED = pytest.mark.xfail(
+    strict=True, reason="on a plateau that is flat in decimals only, rounding decides in place of the tie rule"
+)
+
+
+@pytest.mark.parametrize(
+    ("engine", "greedy"),
+    [
+        ("compiled", 0),
+        pytest.param("plain", 0, marks=ROUNDED),
+        pytest.param("compiled", 4, marks=ROUNDED),
+        pytest.param("plain", 4, marks=ROUNDED),
+    ],
+)
+def test_equal_scores_with_decimal_parameters(engine: str, greedy: int) -> None:
+    """γ = 0.9, β = 1.9 = 1 + γ: with margins 2 and 3 the sizes 2 and 3 both score 3.8, and the earlier request goes first."""
+    requests = request_stream(np.array([1, 2, 3]), np.array([5, 2, 2]), at_iterations([1, 2, 2]))
+    policy = make_policy(f"brh:horizon=1,gamma=.9,beta=1.9,greedy={greedy}")
+    made = simulate(requests, policy, workers=2, slots=1, engine=engine)
+    assert made.requests.admission_iteration.tolist() == [1, 2, 4]
 
 
 @settings(max_examples=150, deadline=None)
@@ -202,44 +224,41 @@ def test_exact_score_is_minus_the_discounted_change(instance: DecodeInstance, ga
 def test_score_is_concave_and_affine_between_margins(margins: list[int], beta: Fraction, gamma: Fraction) -> None:
     """In the total ``b`` the simplified score is concave; its slope changes only at the margins."""
     values = [score(margins, [b], beta, gamma, False) for b in range(46)]
-    slopes = [y - x for x, y in zip(values, values[1:], strict=False)]
+    slopes = [y - x for x, y in pairwise(values)]
     for b in range(1, len(slopes)):
         assert slopes[b] <= slopes[b - 1]
         if b not in margins:
             assert slopes[b] == slopes[b - 1]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     prompts=st.lists(st.integers(1, 12) | st.sampled_from([10**9, 10**9 + 1]), min_size=1, max_size=40),
-    queue=st.integers(0, 40),
-    data=st.data(),
+    seed=st.integers(0, 2**32 - 1),
 )
-def test_size_index_equals_brute_force(prompts: list[int], queue: int, data: st.DataObject) -> None:
+def test_size_index_equals_brute_force(prompts: list[int], seed: int) -> None:
     """`at_most`, `at_least` and `nearest` while requests join and leave."""
-    requests = request_stream(np.array(prompts), np.ones(len(prompts), int), saturated(queue))
-    policy = make_policy("br0")
+    requests = request_stream(np.array(prompts), np.ones(len(prompts), int), saturated())
+    policy, rng = make_policy("br0"), np.random.default_rng(seed)
     rule = policy.compiled(1)
     assert rule is not None
     stream, limits, state = engine_compiled._arrays(requests, policy, rule, 1, len(prompts) + 1, StepTime())
     state.ints[layout.ITERATION] = 1
     waiting: list[int] = []
     while state.ints[layout.RELEASED] < len(prompts) or waiting:
-        joining = data.draw(st.integers(0, len(prompts) - int(state.ints[layout.RELEASED])))
-        for _ in range(joining):
+        for _ in range(rng.integers(0, len(prompts) - state.ints[layout.RELEASED] + 1)):
             waiting.append(int(state.ints[layout.RELEASED]))
             step._join(stream, limits, state, 1)
-        for size in {1, 6, 12, 13, 10**9, data.draw(st.integers(0, 14))}:
+        for size in (1, 6, 12, 13, 10**9, int(rng.integers(0, 15))):
             low = [i for i in waiting if prompts[i] <= size]
             high = [i for i in waiting if prompts[i] >= size]
             assert sizes.at_most(stream, state, size) == min(low, key=lambda i: (-prompts[i], i), default=-1)
             assert sizes.at_least(stream, state, size) == min(high, key=lambda i: (prompts[i], i), default=-1)
-        for want in (-3.5, 2.5, data.draw(st.integers(-8, 60)) / 4, 5e8 + 6.0):
-            near = min(waiting, key=lambda i: (abs(prompts[i] - want), i), default=-1)
+        for want in (-3.5, 2.5, float(rng.integers(-8, 60)) / 4, 5e8 + 6.0):
+            near = min(waiting, key=lambda i, w=want: (abs(prompts[i] - w), i), default=-1)
             assert sizes.nearest(stream, state, want) == near
-        leaving = data.draw(st.integers(0, len(waiting))) if joining else len(waiting)
-        for _ in range(leaving):
-            size = prompts[data.draw(st.sampled_from(waiting))]
+        for _ in range(rng.integers(0, len(waiting) + 1)):
+            size = prompts[rng.choice(waiting)]
             i = next(j for j in waiting if prompts[j] == size)  # within a size the earliest goes first
             step.admit(stream, limits, state, i, 0)
             waiting.remove(i)
@@ -250,7 +269,6 @@ def test_size_index_equals_brute_force(prompts: list[int], queue: int, data: st.
 @given(outputs=st.lists(st.integers(1, 14), min_size=1, max_size=30), cap=st.integers(0, 20))
 def test_survival_equals_the_formula(outputs: list[int], cap: int) -> None:
     """``ĉ(a) = Σ_j (1 − F̂(a+j)) / (1 − F̂(a))`` and ``p̂_fin``, by counting; at ``F̂(a) = 1`` they are min(1, cap) and 1."""
-    assume(len(outputs) > 0)
     known = np.array(outputs)
     fitted = Survival(History(prompts=np.ones(len(outputs), int), outputs=known))
     values = fitted.by_age(cap)

@@ -1,4 +1,4 @@
-"""Plain oracles of laws and small facts: the exact FCFS law, batch means, what an overtaking cap forces."""
+"""Plain oracles of laws and small facts: the exact FCFS law, what an overtaking cap forces."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -36,9 +36,3 @@ def fcfs_imbalance(p: float, sizes: int, workers: int, slots: int) -> float:
             square = fftconvolve(square, square)
     cdf = np.clip(np.cumsum(total), 0, 1)
     return float(workers * (np.sum(1 - cdf**workers) - slots * ((sizes + 1) / 2 + (1 - p) / p)))
-
-
-def batch_means(values: np.ndarray, batches: int) -> tuple[float, float]:
-    """Mean of a stationary series and the standard error from so many batches of equal length."""
-    means = values[: len(values) // batches * batches].reshape(batches, -1).mean(axis=1)
-    return float(means.mean()), float(means.std(ddof=1) / math.sqrt(batches))

@@ -11,6 +11,7 @@ Score of ``n`` requests with total ``b`` for a worker with margins ``m_h = M_h â
 from typing import NamedTuple
 
 import numpy as np
+
 from lbtheory.decode.kernels import sizes, step
 from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import ACTIVE, HEAD, ITERATION, NO_FORECAST, ORACLE, REFRESHED, RUNNING, TABLE, WAITING
@@ -28,8 +29,8 @@ class BalanceRule(NamedTuple):
     peak: np.ndarray  # (H+1,) M_h
     margin: np.ndarray  # (H+1,) float64
     picks: np.ndarray  # (R_max,)
-    count: np.ndarray  # (G,) scratch
-    base: np.ndarray  # (G,) scratch
+    counts: np.ndarray  # (G,) scratch
+    bases: np.ndarray  # (G,) scratch
 
 
 @kernel
@@ -41,7 +42,7 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
             return row, stop
         reach = look_ahead(stream, limits, state, admissions)
         if admissions > 0:
-            project(limits, state, reach, rule.projected, rule.peak, rule.count, rule.base)
+            project(limits, state, reach, rule.projected, rule.peak, rule.counts, rule.bases)
             _admit_all(stream, limits, rule, state, reach, admissions)
         step.finish(limits, state, records, row, admissions)
     return rows, RUNNING
@@ -140,7 +141,9 @@ def _emptiest(limits, state, free):  # type: ignore[no-untyped-def]
     best = 0
     for j in range(1, free):
         g, b = state.free[j], state.free[best]
-        if state.worker[g].count < state.worker[b].count or (state.worker[g].count == state.worker[b].count and state.worker[g].load < state.worker[b].load):
+        if state.worker[g].count < state.worker[b].count or (
+            state.worker[g].count == state.worker[b].count and state.worker[g].load < state.worker[b].load
+        ):
             best = j
     return best
 
@@ -240,7 +243,7 @@ def _best_subset(stream, limits, rule, state, reach, g):  # type: ignore[no-unty
         i = state.request[i].after
     best, best_mask, best_size = -np.inf, 0, 0
     for requests in range(1, room + 1):
-        if requests > 1 and rule.exact or requests == 1:
+        if (requests > 1 and rule.exact) or requests == 1:
             _margins(rule, reach, g, requests)
         for mask in range(1, 1 << window):
             if _bits(mask) != requests:

@@ -32,18 +32,60 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
         _look(limits, rule, state)
         if admissions > 0:
             free = step.list_free(limits, state)
-            for _ in range(admissions):
-                i = state.ints[HEAD]
-                position = _choose(stream, limits, rule, state, free, i)
-                g = state.free[position]
-                step.admit(stream, limits, state, i, g)
-                if rule.local:
-                    state.worker[g].seen_count += 1
-                    state.worker[g].seen_load += state.request[i].prompt
-                    state.worker[g].seen_new += 1
-                free = step.drop_if_full(limits, state, free, position)
+            if rule.ties == LOWEST and (rule.rule == JSQ or rule.rule == TOKEN_JSQ or rule.rule == VLLM):
+                _admit_from_heap(stream, limits, rule, state, free, admissions)
+            else:
+                for _ in range(admissions):
+                    i = state.ints[HEAD]
+                    position = _choose(stream, limits, rule, state, free, i)
+                    _assign(stream, limits, rule, state, i, state.free[position])
+                    free = step.drop_if_full(limits, state, free, position)
         step.finish(limits, state, records, row, admissions)
     return rows, RUNNING
+
+
+@kernel
+def _assign(stream, limits, rule, state, i, g):  # type: ignore[no-untyped-def]
+    step.admit(stream, limits, state, i, g)
+    if rule.local:
+        state.worker[g].seen_count += 1
+        state.worker[g].seen_load += state.request[i].prompt
+        state.worker[g].seen_new += 1
+
+
+@kernel
+def _admit_from_heap(stream, limits, rule, state, free, admissions):  # type: ignore[no-untyped-def]
+    """Least score, ties by lowest index: the free workers form a heap, so a choice costs ``O(log G)``."""
+    for position in range(free // 2 - 1, -1, -1):
+        _sink(rule, state, position, free)
+    for _ in range(admissions):
+        g = state.free[0]
+        _assign(stream, limits, rule, state, state.ints[HEAD], g)
+        if state.worker[g].count == limits.slots:
+            free -= 1
+            state.free[0] = state.free[free]
+        _sink(rule, state, 0, free)
+
+
+@inlined
+def _sink(rule, state, position, free):  # type: ignore[no-untyped-def]
+    """Restore the heap below ``position``."""
+    g = state.free[position]
+    score = _score(rule, state, g)
+    while 2 * position + 1 < free:
+        child = 2 * position + 1
+        c = state.free[child]
+        low = _score(rule, state, c)
+        if child + 1 < free:
+            other = state.free[child + 1]
+            value = _score(rule, state, other)
+            if value < low or (value == low and other < c):
+                child, c, low = child + 1, other, value
+        if score < low or (score == low and g < c):
+            break
+        state.free[position] = c
+        position = child
+    state.free[position] = g
 
 
 @kernel

@@ -11,13 +11,13 @@ from typing import Any
 from numba import njit
 
 
-def _compile(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _compile(**options: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        jit: Any = njit  # the stubs do not know the option
         try:
-            compiled = njit(cache=True, _nrt=False, **options)(function)
-        except (KeyError, TypeError, NameError):  # a numba without this option: correct, but slower
-            compiled = njit(cache=True, **options)(function)
-        return compiled  # type: ignore[no-any-return]
+            return jit(cache=True, _nrt=False, **options)(function)
+        except (KeyError, TypeError, NameError):  # a numba without it: correct, but slower
+            return jit(cache=True, **options)(function)
 
     return decorate
 

@@ -6,9 +6,20 @@ Every worker is steered to a common level ``T`` instead of up to the current max
 from typing import NamedTuple
 
 import numpy as np
+
 from lbtheory.decode.kernels import balance, sizes, step
 from lbtheory.decode.kernels.jit import kernel
-from lbtheory.decode.kernels.state import ACTIVE, HEAD, ITERATION, NO_FORECAST, RELEASED, RELEASED_SUM, RUNNING, WAITING, WAITING_SUM
+from lbtheory.decode.kernels.state import (
+    ACTIVE,
+    HEAD,
+    ITERATION,
+    NO_FORECAST,
+    RELEASED,
+    RELEASED_SUM,
+    RUNNING,
+    WAITING,
+    WAITING_SUM,
+)
 
 
 class LevelRule(NamedTuple):
@@ -24,8 +35,8 @@ class LevelRule(NamedTuple):
     sums: np.ndarray  # (3, H+2) sums of γ^h, h γ^h and γ^h mean_g A; row starts stay 0
     projected: np.ndarray  # (H+1, G)
     peak: np.ndarray
-    count: np.ndarray  # (G,) scratch
-    base: np.ndarray  # (G,) scratch
+    counts: np.ndarray  # (G,) scratch
+    bases: np.ndarray  # (G,) scratch
     level: np.ndarray  # (G,) E_g
     need: np.ndarray  # (G,) T − E_g
     quota: np.ndarray  # (G,) requests still to be given
@@ -71,7 +82,7 @@ def _projected_levels(limits, rule, state, reach):  # type: ignore[no-untyped-de
     """
     k, workers = state.ints[ITERATION], limits.workers
     refill = state.ints[RELEASED_SUM] / state.ints[RELEASED]
-    balance.project(limits, state, reach, rule.projected, rule.peak, rule.count, rule.base)
+    balance.project(limits, state, reach, rule.projected, rule.peak, rule.counts, rule.bases)
     for g in range(workers):
         rule.quota[g] = reach + 1
     sums = rule.sums
@@ -154,30 +165,32 @@ def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignor
         if step.overdue(limits, state):
             i = state.ints[HEAD]
             g = _fitting(stream, rule, state, free, i)
-            _give(stream, limits, rule, state, i, g)
+            _give(stream, limits, rule, state, i, g, size)
             admissions -= 1
             continue
         if current < 0 or rule.quota[current] == 0:
-            current = _most_urgent(rule, state, free, size)
+            current = _most_urgent(rule, state, free)
         if rule.pairs and rule.quota[current] == 2 and state.ints[WAITING] >= 2:
             i, j = _nearest_pair(stream, rule, state, rule.need[current])
-            _give(stream, limits, rule, state, i, current)
+            _give(stream, limits, rule, state, i, current, size)
             admissions -= 1
             if step.overdue(limits, state) and state.ints[HEAD] != j:
                 continue
-            _give(stream, limits, rule, state, j, current)
+            _give(stream, limits, rule, state, j, current, size)
             admissions -= 1
             continue
         want = rule.need[current] / rule.quota[current]
         i = sizes.nearest(stream, state, want) if rule.window == 0 else _nearest_of(stream, rule, state, want)
-        _give(stream, limits, rule, state, i, current)
+        _give(stream, limits, rule, state, i, current, size)
         admissions -= 1
 
 
 @kernel
-def _give(stream, limits, rule, state, i, g):  # type: ignore[no-untyped-def]
+def _give(stream, limits, rule, state, i, g, size):  # type: ignore[no-untyped-def]
     rule.need[g] -= state.request[i].prompt
     rule.quota[g] -= 1
+    if not rule.fixed_order and rule.quota[g] > 0:
+        rule.urgency[g] = _urgency(rule, g, size)
     step.admit(stream, limits, state, i, g)
 
 
@@ -191,14 +204,12 @@ def _urgency(rule, g, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _most_urgent(rule, state, free, size):  # type: ignore[no-untyped-def]
+def _most_urgent(rule, state, free):  # type: ignore[no-untyped-def]
     best, best_value = -1, -1.0
     for f in range(free):
         g = state.free[f]
-        if rule.quota[g] > 0:
-            value = rule.urgency[g] if rule.fixed_order else _urgency(rule, g, size)
-            if value > best_value:
-                best, best_value = g, value
+        if rule.quota[g] > 0 and rule.urgency[g] > best_value:
+            best, best_value = g, rule.urgency[g]
     return best
 
 

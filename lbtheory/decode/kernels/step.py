@@ -273,4 +273,3 @@ def refresh(stream, limits, state):  # type: ignore[no-untyped-def]
                 state.request[i].leaves = k + away
                 state.ring_count[row, g] += 1
                 state.ring_base[row, g] += state.request[i].prompt - state.request[i].admitted
-

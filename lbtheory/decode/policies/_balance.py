@@ -107,8 +107,8 @@ class BalancePolicy(Policy):
             peak=np.zeros(h + 1, np.int64),
             margin=np.zeros(h + 1),
             picks=np.zeros(self.window, np.int64),
-            count=np.zeros(workers, np.int64),
-            base=np.zeros(workers, np.int64),
+            counts=np.zeros(workers, np.int64),
+            bases=np.zeros(workers, np.int64),
         )
         return CompiledRule(run=balance.run, rule=rule, indexed=True)
 
@@ -192,7 +192,8 @@ class _Step:
         The score is concave and affine between breakpoints, so a maximiser is among the nearest totals on both sides of each
         breakpoint and the two ends; equal scores fill an interval of totals, which is walked through for the tie rule.
         """
-        reach: list[dict[int, tuple[int, ...]]] = [{0: ()}] + [{} for _ in range(room)]
+        reach: list[dict[int, tuple[int, ...]]] = [{} for _ in range(room + 1)]
+        reach[0][0] = ()
         for i in window:
             for n in range(room, 0, -1):
                 for total, subset in reach[n - 1].items():

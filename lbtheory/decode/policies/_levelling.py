@@ -16,7 +16,6 @@ from typing import ClassVar
 import numpy as np
 
 from lbtheory.decode.instance import Assignment
-from lbtheory.decode.policies._balance import powers
 from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View
 
 
@@ -72,8 +71,8 @@ class LevellingPolicy(Policy):
             sums=np.zeros((3, len(weights) + 1)),
             projected=np.zeros((len(weights), workers), np.int64),
             peak=np.zeros(len(weights), np.int64),
-            count=np.zeros(workers, np.int64),
-            base=np.zeros(workers, np.int64),
+            counts=np.zeros(workers, np.int64),
+            bases=np.zeros(workers, np.int64),
             level=np.zeros(workers),
             need=np.zeros(workers),
             quota=np.zeros(workers, np.int64),
@@ -193,5 +192,3 @@ def projected_levels(view: View, weights: list[float], phi: float) -> list[float
         ahead = (view.loads[g] * weight[d] + view.active[g] * growth[d] - mean[d]) / weight[d]
         levels.append(sum(view.loads) / workers + ahead - phi * view.ages[g])
     return levels
-
-

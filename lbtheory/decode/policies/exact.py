@@ -54,7 +54,9 @@ class SolvedPolicy(Policy):
         )
         solution = self.solve(instance, frozenset(range(view.forced(self.overtake))), rng)
         if solution.assignment is None:
-            raise PolicyError(f"policy {self.name!r} found no assignment in iteration {view.iteration}: {solution.status.remedy}")
+            raise PolicyError(
+                f"policy {self.name!r} found no assignment in iteration {view.iteration}: {solution.status.remedy}"
+            )
         return solution.assignment
 
 
@@ -107,10 +109,20 @@ class ExactIo(SolvedPolicy):
 
 @dataclass(slots=True, kw_only=True)
 class MinMax(SolvedPolicy):
-    """Minimise the largest load, ties by ``I``."""
+    """Minimise the largest load, ties by ``I``.
+
+    Options
+    -------
+    ties : imbalance | smallest-total
+        The latter takes the least total, hence the largest ``I``: what minimising the largest load alone allows.
+    """
 
     name: ClassVar[str] = "min-max"
+    ties: str = "imbalance"
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "ties", self.ties, ("imbalance", "smallest-total"))
 
     def solve(self, instance: DecodeInstance, forced: frozenset[int], rng: np.random.Generator) -> Solution:
         """Solve the min-max program."""
-        return solve_min_max(instance, time_limit=self.time_limit, seed=rng, must_admit=forced)
+        return solve_min_max(instance, time_limit=self.time_limit, seed=rng, must_admit=forced, ties=self.ties)

@@ -1,4 +1,4 @@
-"""SpreadLex: minimise ``(D, N_max, I)`` lexicographically at every step (ours; the comparator of the proof, run as a policy)."""
+"""SpreadLex: minimise ``(D, N_max, I)`` lexicographically at every step (ours: the proof's comparator, run as a policy)."""
 
 from dataclasses import dataclass
 from typing import ClassVar

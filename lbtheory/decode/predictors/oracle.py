@@ -15,4 +15,5 @@ class Oracle(Predictor):
 
     def predict(self, flight: InFlight, cap: int) -> np.ndarray:
         """``min(r_i, cap)``."""
+        assert flight.remaining is not None
         return np.minimum(flight.remaining, cap).astype(float)

@@ -131,7 +131,9 @@ class Lognormal:
     maximum: int
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.unclipped_mean) and self.unclipped_mean > 0 and math.isfinite(self.sigma) and self.sigma > 0):
+        if not (
+            math.isfinite(self.unclipped_mean) and self.unclipped_mean > 0 and math.isfinite(self.sigma) and self.sigma > 0
+        ):
             raise ParameterError(
                 f"`lognormal` must have positive finite MEAN and SIGMA; got {self.unclipped_mean} and {self.sigma}. "
                 "SIGMA is the standard deviation of the logarithm; use constant:N for no spread."
