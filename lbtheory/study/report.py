@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lbtheory.study.pipeline import ArtefactResult
     from lbtheory.study.runner import TableResult
 
+FOLDED_ROWS = 20
 TABLE_ROWS = 60
 """Rows of a table that the page shows; longer ones are in their CSV files."""
 
@@ -154,7 +155,9 @@ def _experiment(result: "TableResult") -> str:
     parts = [f"<h3>Table of the experiment {escape(result.id)}</h3>"]
     parts += [_failure(failure) for failure in result.failures]
     if result.table is not None:
-        parts.append(_table(result.table, result.columns, f"{result.id}/table.csv"))
+        shown = _table(result.table, result.columns, f"{result.id}/table.csv")
+        long = len(result.table) > FOLDED_ROWS
+        parts.append(f"<details><summary>{len(result.table):,} rows</summary>\n{shown}\n</details>" if long else shown)
     facts = result.provenance
     versions = ", ".join(f"{escape(name)} {escape(version)}" for name, version in facts["versions"].items())
     seeds = sorted({cell["seed"] for cell in facts["cells"]}, key=str)

@@ -90,7 +90,23 @@ def test_nobody_sees_output_lengths() -> None:
         return first_fit(view)
 
     simulate(small(), Given(look), workers=2, slots=1)
-    assert seen[0] == {"active", "admissions", "admitted", "forced", "free", "iteration", "order", "slots"}
+    methods = {"admissions", "as_seen", "forced"}
+    assert seen[0] == {"active", "admitted", "free", "iteration", "order", "slots"} | methods
+
+
+def test_a_view_can_only_be_narrowed() -> None:
+    """`View.as_seen` drops what the other policy does not declare and adds nothing."""
+
+    def look(view: View) -> Assignment:
+        for asked in (InformationSet.NOTHING, EVERYTHING | InformationSet.FORECAST):
+            narrow = view.as_seen(asked)
+            for attribute in NEEDS:
+                with pytest.raises(InformationError, match=attribute):
+                    getattr(narrow, attribute)
+            assert (narrow.free, narrow.order, narrow.admitted) == (view.free, view.order, view.admitted)
+        return first_fit(view)
+
+    simulate(small(), Given(look), workers=2, slots=1)
 
 
 def test_user_policy_runs_in_the_plain_engine() -> None:
