@@ -226,9 +226,7 @@ def decode(
 
     from lbtheory.decode.show import comparison_table
 
-    typer.echo(
-        f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup or 0}"
-    )
+    typer.echo(f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup or 0}")
     for note in config["notes"]:
         typer.echo(f"  {note}")
     console = Console()

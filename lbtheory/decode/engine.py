@@ -63,7 +63,8 @@ def simulate(
     ParameterError
     """
     for name, value in (("workers", workers), ("slots", slots), ("steps", steps)):
-        if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if (value is None and name != "steps") or (value is not None and not (whole and value >= 1)):
             raise ParameterError(f"`{name}` of `simulate` must be a whole number ≥ 1; got {value!r}.")
     if engine not in ENGINES:
         raise ParameterError(f"`engine` of `simulate` must be one of {', '.join(ENGINES)}; got {engine!r}.")

@@ -169,6 +169,12 @@ class _System:
     def admit(self, assignment: Assignment) -> None:
         """Check the assignment and carry it out."""
         order = list(self.queue)
+        if not isinstance(assignment, Assignment) or any(
+            not isinstance(position, int | np.integer) for positions in assignment.workers for position in positions
+        ):
+            raise PolicyError(
+                f"policy {self.policy.name!r} must return an Assignment of whole positions in the queue; got {assignment!r}."
+            )
         chosen = [position for positions in assignment.workers for position in positions]
         free = [self.slots - len(requests) for requests in self.flight]
         name = self.policy.name

@@ -72,6 +72,7 @@ class IterationRecords:
             "admitted": self.admitted,
             "waiting": self.waiting,
             "active": self.active,
+            "fullest": self.fullest,
             "start": self.start,
             "duration": self.duration,
         }
@@ -143,7 +144,18 @@ class RequestRecords:
         import pandas as pd
 
         names = ("prompts", "outputs", "worker", "release_iteration", "admission_iteration", "finish_iteration")
-        times = ("release", "admission", "first_token", "finish", "wait", "wait_iterations", "ttft", "tpot", "tpot_iteration")
+        times = (
+            "release",
+            "admission",
+            "first_token",
+            "finish",
+            "wait",
+            "wait_iterations",
+            "ttft",
+            "ttft_admission",
+            "tpot",
+            "tpot_iteration",
+        )
         return pd.DataFrame({"request": np.arange(len(self)), **{name: getattr(self, name) for name in (*names, *times)}})
 
 

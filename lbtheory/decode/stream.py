@@ -57,11 +57,15 @@ def request_stream(
     ------
     EmptyTraceError, ParameterError, SizeOverflowError
     """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"`seed` of `request_stream` must be a whole number ≥ 0; got {seed!r}.")
     s, o = _whole("prompts", prompts), _whole("outputs", outputs)
     if len(s) == 0:
         raise EmptyTraceError("`prompts` of `request_stream` must hold at least one request; got none. Loosen the filters.")
     if len(o) != len(s):
         raise ParameterError(f"`outputs` must have as many entries as `prompts` ({len(s)}); got {len(o)}.")
+    if keys is not None and len(keys) != len(s):
+        raise ParameterError(f"`keys` must have one key a request ({len(s)}); got {len(keys)}.")
     if releases.times is not None and len(releases.times) != len(s):
         raise ParameterError(f"`releases` must have one time a request ({len(s)}); got {len(releases.times)}.")
     if int(s.max()) + int(o.max()) >= TOTAL_LIMIT // 2**12:
@@ -84,7 +88,9 @@ def _whole(name: str, values: np.ndarray) -> np.ndarray:
     if array.ndim != 1:
         raise ParameterError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
     if array.size and not np.issubdtype(array.dtype, np.integer):
-        whole = np.isfinite(array) & (array == np.floor(array))
+        if array.dtype.kind != "f":
+            raise ParameterError(f"`{name}` must hold whole numbers; got values of type {array.dtype}.")
+        whole = np.isfinite(array) & (array == np.floor(array)) & (abs(array) < TOTAL_LIMIT)
         if not whole.all():
             bad = int(np.argmin(whole))
             raise ParameterError(f"`{name}` must hold whole numbers; got {array[bad]} at index {bad}.")

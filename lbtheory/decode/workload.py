@@ -102,6 +102,11 @@ def make_workload(
         outputs = traces.residual_start(outputs, min(workers * slots, len(outputs)), generator(seed, "residual"))
     kind = release or ("trace" if trace.timed else "saturated")
     releases, order = _releases(kind, trace, queue, seed), np.arange(len(trace))
+    if releases.kind == "saturated" and len(trace) < workers * slots + queue:
+        raise ParameterError(
+            f"`--release saturated` needs at least workers × slots + queue = {workers * slots + queue} requests; got {len(trace)}. "
+            "Take fewer workers or slots, a shorter `--queue`, or more requests."
+        )
     if prefill is not None:
         releases, order = _through_prefill(releases, trace, prefill)
     stream = request_stream(

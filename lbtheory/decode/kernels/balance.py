@@ -16,11 +16,14 @@ from lbtheory.decode.kernels import sizes, step
 from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import ACTIVE, HEAD, ITERATION, NO_FORECAST, ORACLE, REFRESHED, RUNNING, TABLE, WAITING
 
+NEARLY_NOTHING = 1e-300  # makes "at least" out of "above"
+
 
 class BalanceRule(NamedTuple):
     """Parameters of BalanceRoute and its work arrays."""
 
     beta: float
+    tolerance: float  # scores closer than this times the total are equal up to rounding
     greedy: int  # S_greedy
     window: int  # R_max
     exact: bool  # score before simplification
@@ -192,13 +195,12 @@ def _slope(rule, reach, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _last(rule, reach, top, flat):  # type: ignore[no-untyped-def]
-    """Largest ``b ≤ top`` up to which the score rises (``flat``: does not fall)."""
+def _last(rule, reach, top, least):  # type: ignore[no-untyped-def]
+    """Largest ``b ≤ top`` up to which the slope is above ``least``."""
     low, high = 0, top
     while low < high:
         middle = (low + high + 1) // 2
-        slope = _slope(rule, reach, middle)
-        if slope > 0 or (flat and slope == 0):
+        if _slope(rule, reach, middle) > least:
             low = middle
         else:
             high = middle - 1
@@ -209,8 +211,10 @@ def _last(rule, reach, top, flat):  # type: ignore[no-untyped-def]
 def _best_single(stream, rule, state, reach):  # type: ignore[no-untyped-def]
     """Waiting request with the largest score (ties: earliest released), by the concavity of the score."""
     top = stream.sizes[-1]
-    rise = _last(rule, reach, top, False)
-    level = _last(rule, reach, top, True)
+    rise = _last(rule, reach, top, rule.tolerance)
+    level = rise
+    if rise < top and _slope(rule, reach, rise + 1) >= -rule.tolerance:
+        level = _last(rule, reach, top, -rule.tolerance - NEARLY_NOTHING)
     best = sizes.at_most(stream, state, rise)
     if level > rise:  # a plateau: every size on it has the same score
         i = sizes.at_least(stream, state, max(rise, 1))
@@ -225,8 +229,9 @@ def _best_single(stream, rule, state, reach):  # type: ignore[no-untyped-def]
         return other
     if other < 0:
         return best
-    a, b = _score(rule, reach, state.request[best].prompt, 1), _score(rule, reach, state.request[other].prompt, 1)
-    return other if b > a or (b == a and other < best) else best
+    near = rule.tolerance * state.request[other].prompt
+    gain = _score(rule, reach, state.request[other].prompt, 1) - _score(rule, reach, state.request[best].prompt, 1)
+    return other if gain > near or (gain >= -near and other < best) else best
 
 
 @kernel
@@ -241,7 +246,7 @@ def _best_subset(stream, limits, rule, state, reach, g):  # type: ignore[no-unty
     for j in range(window):
         rule.picks[j] = i
         i = state.request[i].after
-    best, best_mask, best_size = -np.inf, 0, 0
+    best, best_mask, best_size, near = -np.inf, 0, 0, 0.0
     for requests in range(1, room + 1):
         if (requests > 1 and rule.exact) or requests == 1:
             _margins(rule, reach, g, requests)
@@ -253,11 +258,12 @@ def _best_subset(stream, limits, rule, state, reach, g):  # type: ignore[no-unty
                 if mask >> j & 1:
                     total += state.request[rule.picks[j]].prompt
             value = _score(rule, reach, total, requests)
-            if value > best or (value == best and requests == best_size and _earlier(mask, best_mask)):
+            near = max(near, rule.tolerance * total)
+            if value > best + near or (value >= best - near and requests == best_size and _earlier(mask, best_mask)):
                 best, best_mask, best_size = value, mask, requests
         if requests == 1:
             single, single_mask = best, best_mask
-    if best <= 0:
+    if best <= near:
         best, best_mask = single, single_mask
     chosen = 0
     for j in range(window):

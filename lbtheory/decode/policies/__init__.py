@@ -72,11 +72,13 @@ def make_policy(text: str, *, history: History | None = None, overtake: int | No
         key, equals, value = item.partition("=")
         if not equals:
             raise ParameterError(f"`--policy {text}`: {item!r} must be key=value. Options of {name!r}: {', '.join(known)}.")
+        if key == "overtake" and not cls.sized:
+            raise ParameterError(
+                f"`overtake` does not apply to policy {name!r}: it admits first come, first served. Leave it out."
+            )
         if key not in known:
             raise UnknownNameError(f"option of policy {name!r}", key, known)
         values[key] = _value(name, key, value, known[key], history)
-    if "overtake" in values and values["overtake"] is not None and not cls.sized:
-        raise ParameterError(f"`overtake` of policy {name!r} must be none: it admits first come, first served already.")
     if cap_all and cls.sized:
         values.setdefault("overtake", overtake)
     if any(f.name == "history" for f in fields(cls)):  # type: ignore[arg-type]
@@ -95,10 +97,7 @@ def _value(policy: str, key: str, value: str, kind: Any, history: History | None
         if bool in kinds:
             return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
         if int in kinds:
-            number = int(value)
-            if key == "overtake" and number < 0:
-                raise ValueError
-            return number
+            return int(value)
         if float in kinds:
             return float(value)
     except (ValueError, KeyError):

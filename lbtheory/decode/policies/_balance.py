@@ -7,17 +7,21 @@ For worker ``g`` with margins ``m_h = M_h − ℓ_{g,h}``, a set ``Q`` of ``n`` 
 Two stages. While more than ``S_greedy`` slots are free: the worker with most free slots (ties: smallest load, lowest index)
 gets the one waiting request with the largest score. Otherwise: the worker first in descending (free slots, least margin) gets
 the best subset of the first ``R_max`` waiting requests; if no subset scores above 0, the best single one.
+
+Here scores are integers, so ties are true ties: with ``γ = a/b`` and ``β = c/d`` everything is multiplied by ``b^H d``. The
+compiled rule works in doubles and takes scores for equal that rounding could not tell apart.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
 from lbtheory.decode.instance import Assignment
-from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_choice, check_range
+from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_cap, check_choice, check_range
 
 SCORES = ("simplified", "exact")
 SEARCHES = ("enumeration", "reachable-sums")
@@ -49,6 +53,7 @@ class BalancePolicy(Policy):
         check_range(self.name, "greedy", self.greedy, 0)
         check_range(self.name, "window", self.window, 1, 20)
         check_choice(self.name, "search", self.search, SEARCHES)
+        check_cap(self.name, self.overtake)
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]
@@ -92,6 +97,13 @@ class BalancePolicy(Policy):
                     step.place(position, g)
         return Assignment(workers=tuple(tuple(sorted(c)) for c in step.chosen))
 
+    def _tolerance(self, workers: int) -> float:
+        """Largest rounding error of a score in doubles, as a multiple of ``b``; 0 where all terms are whole numbers."""
+        beta, weights = self.penalty(workers), powers(self.discount, self.offsets)
+        if self.discount == 1 and beta.is_integer():
+            return 0.0
+        return 4 * (len(weights) + 1) * float(np.finfo(float).eps) * sum(weights) * (1 + beta)
+
     def compiled(self, workers: int) -> CompiledRule:
         """The compiled rule."""
         from lbtheory.decode.kernels import balance
@@ -99,6 +111,7 @@ class BalancePolicy(Policy):
         h = self.offsets
         rule = balance.BalanceRule(
             beta=self.penalty(workers),
+            tolerance=self._tolerance(workers),
             greedy=self.greedy,
             window=self.window,
             exact=self.exact_score,
@@ -111,6 +124,11 @@ class BalancePolicy(Policy):
             bases=np.zeros(workers, np.int64),
         )
         return CompiledRule(run=balance.run, rule=rule, indexed=True)
+
+
+def decimal(value: float) -> Fraction:
+    """The fraction that a decimal such as 0.86 stands for."""
+    return Fraction(repr(value))
 
 
 def powers(gamma: float, horizon: int) -> list[float]:
@@ -129,8 +147,10 @@ class _Step:
         self.free, self.queue, self.left = list(view.free), list(range(len(view.order))), view.admissions
         self.admitted = view.admitted
         self.chosen: list[list[int]] = [[] for _ in view.free]
-        self.beta = policy.penalty(len(view.free))
-        self.weights = powers(policy.discount, len(loads) - 1)
+        gamma, beta, horizon = decimal(policy.discount), decimal(policy.penalty(len(view.free))), len(loads) - 1
+        self.over, self.under = beta.numerator, beta.denominator
+        self.scale = gamma.denominator**horizon * beta.denominator
+        self.weights = [gamma.numerator**h * gamma.denominator ** (horizon - h) for h in range(horizon + 1)]
 
     def open(self) -> list[int]:
         """Workers with a free slot."""
@@ -155,13 +175,13 @@ class _Step:
         """``m_h = M_h − ℓ_{g,h}``."""
         return [max(row) - row[g] for row in self.loads]
 
-    def score(self, g: int, total: int, requests: int) -> float:
-        """Score of so many requests with this total."""
+    def score(self, g: int, total: int, requests: int) -> int:
+        """Score of so many requests with this total, times ``scale = b^H d``."""
         growth = requests if self.policy.exact_score else 0
-        value = 0.0
-        for h, margin in enumerate(self.margins(g)):
-            over = max(total - float(margin - h * growth), 0.0)
-            value += self.weights[h] * (total + h * growth - self.beta * over)
+        value = 0
+        for h, (weight, margin) in enumerate(zip(self.weights, self.margins(g), strict=True)):
+            x = total + h * growth
+            value += weight * (self.under * x - self.over * max(x - margin, 0))
         return value
 
     def best_single(self, g: int) -> int:
@@ -181,12 +201,12 @@ class _Step:
         singles = [(self.score(g, self.view.prompts[i], 1), -i) for i in window]
         return (-max(singles)[1],)
 
-    def _enumerate(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[float, Sequence[int]]]:
+    def _enumerate(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[int, Sequence[int]]]:
         for n in range(1, room + 1):
             for subset in combinations(window, n):
                 yield self.score(g, sum(self.view.prompts[i] for i in subset), n), subset
 
-    def _reachable(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[float, Sequence[int]]]:
+    def _reachable(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[int, Sequence[int]]]:
         """Probe the totals that can be reached, for each number of requests.
 
         The score is concave and affine between breakpoints, so a maximiser is among the nearest totals on both sides of each

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from lbtheory.decode.instance import Assignment
-from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View
+from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_cap
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +28,9 @@ class LevellingPolicy(Policy):
     information: ClassVar[InformationSet] = InformationSet.LOADS | InformationSet.AGES | InformationSet.PROMPTS
     fixed_order: ClassVar[bool] = False
     largest_first: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_cap(self.name, self.overtake)
 
     @abstractmethod
     def settings(self) -> tuple[int, float, float, bool]:

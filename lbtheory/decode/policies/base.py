@@ -177,8 +177,16 @@ def check_choice(policy: str, name: str, value: Any, choices: tuple[Any, ...]) -
         raise ParameterError(f"`{name}` of policy {policy!r} must be one of {', '.join(map(str, choices))}; got {value!r}.")
 
 
+def check_cap(policy: str, overtake: int | None) -> None:
+    """Raise `ParameterError` unless the overtaking cap is None or a whole number ≥ 0."""
+    if overtake is not None and (isinstance(overtake, bool) or not isinstance(overtake, int) or overtake < 0):
+        raise ParameterError(f"`overtake` of policy {policy!r} must be none or a whole number ≥ 0; got {overtake!r}.")
+
+
 def check_range(policy: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
-    """Raise `ParameterError` unless ``low ≤ value ≤ high``."""
+    """Raise `ParameterError` unless ``low ≤ value ≤ high``; with a whole ``low`` the value must be whole too."""
+    if isinstance(low, int) and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ParameterError(f"`{name}` of policy {policy!r} must be a whole number; got {value!r}.")
     if not low <= value <= high:
         span = f"at least {low}" if high == float("inf") else f"between {low} and {high}"
         raise ParameterError(f"`{name}` of policy {policy!r} must be {span}; got {value!r}.")

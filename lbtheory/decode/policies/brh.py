@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lbtheory.core import ParameterError
 from lbtheory.decode.policies._balance import SCORES, BalancePolicy
 from lbtheory.decode.policies.base import ForecastNeed, check_choice, check_range
 from lbtheory.decode.predictors import Oracle, Predictor
@@ -44,6 +45,8 @@ class BrH(BalancePolicy):
         check_range(self.name, "gamma", self.gamma, 1e-9, 1.0)
         check_range(self.name, "horizon", self.horizon, 0, 100_000)
         check_choice(self.name, "score", self.score, SCORES)
+        if self.beta is not None and self.score == "exact":
+            raise ParameterError("`beta` of policy 'brh' must be left out with score=exact: the exact form has β = G.")
         check_choice(self.name, "refresh", self.refresh, REFRESHES)
         check_choice(self.name, "cap", self.cap, (0, 1))
 
@@ -64,7 +67,7 @@ class BrH(BalancePolicy):
 
     def penalty(self, workers: int) -> float:
         """``β``; the exact form has ``G``."""
-        return float(workers) if self.beta is None or self.exact_score else self.beta
+        return float(workers) if self.beta is None else float(self.beta)
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts of the requests in flight over the window."""

@@ -12,7 +12,7 @@ import numpy as np
 from lbtheory.core import PolicyError
 from lbtheory.decode.exact import Solution, solve_io, solve_min_max
 from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
-from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View, check_choice, check_range
+from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View, check_cap, check_choice, check_range
 from lbtheory.decode.predictors import Oracle, Predictor
 
 
@@ -31,6 +31,9 @@ class SolvedPolicy(Policy):
     sized: ClassVar[bool] = True
     overtake: int | None = None
     time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        check_cap(self.name, self.overtake)
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]
@@ -81,6 +84,7 @@ class ExactIo(SolvedPolicy):
     predictor: Predictor = field(default_factory=Oracle)
 
     def __post_init__(self) -> None:
+        SolvedPolicy.__post_init__(self)
         check_range(self.name, "horizon", self.horizon, 0, 100_000)
         check_range(self.name, "gamma", self.gamma, 1e-9, 1.0)
         check_choice(self.name, "refresh", self.refresh, ("window", "iteration"))
@@ -121,6 +125,7 @@ class MinMax(SolvedPolicy):
     ties: str = "imbalance"
 
     def __post_init__(self) -> None:
+        SolvedPolicy.__post_init__(self)
         check_choice(self.name, "ties", self.ties, ("imbalance", "smallest-total"))
 
     def solve(self, instance: DecodeInstance, forced: frozenset[int], rng: np.random.Generator) -> Solution:

@@ -32,6 +32,7 @@ class Level(LevellingPolicy):
     pairs: bool = False
 
     def __post_init__(self) -> None:
+        LevellingPolicy.__post_init__(self)
         check_range(self.name, "window", self.window, 0)
 
     def settings(self) -> tuple[int, float, float, bool]:

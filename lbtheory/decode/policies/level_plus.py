@@ -52,6 +52,7 @@ class LevelPlus(LevellingPolicy):
     history: History | None = None
 
     def __post_init__(self) -> None:
+        LevellingPolicy.__post_init__(self)
         check_range(self.name, "lam", self.lam, 0.0, 1.0)
         if self.window is not None:
             check_range(self.name, "window", self.window, 0)

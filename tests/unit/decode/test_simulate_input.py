@@ -132,7 +132,7 @@ def test_releases() -> None:
         ("brh:betta=3", UnknownNameError, "Did you mean 'beta'"),
         ("jsq:ties", ParameterError, "key=value"),
         ("jsq:ties=first", ParameterError, "ties"),
-        ("jsq:overtake=3", UnknownNameError, "overtake"),
+        ("jsq:overtake=3", ParameterError, "overtake"),
         ("br0:overtake=-1", ParameterError, "overtake"),
         ("br0:window=0", ParameterError, "window"),
         ("brh:gamma=0", ParameterError, "gamma"),
