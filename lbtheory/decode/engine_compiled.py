@@ -129,7 +129,7 @@ def _state(requests: np.ndarray, limits, class_head: np.ndarray):  # type: ignor
         head=np.full(calendar, -1, np.int64),
         class_head=class_head,
         tree=np.zeros(len(class_head) + 1, np.int64),
-        ring_count=np.zeros((ring, workers), np.int64),
-        ring_base=np.zeros((ring, workers), np.int64),
+        ring_count=np.zeros((workers, ring), np.int64),
+        ring_base=np.zeros((workers, ring), np.int64),
         members=np.zeros(members, np.int64),
     )

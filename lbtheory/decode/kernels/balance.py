@@ -28,12 +28,10 @@ class BalanceRule(NamedTuple):
     window: int  # R_max
     exact: bool  # score before simplification
     weights: np.ndarray  # (H+1,) γ^h
-    projected: np.ndarray  # (H+1, G)
+    projected: np.ndarray  # (G, H+1)
     peak: np.ndarray  # (H+1,) M_h
     margin: np.ndarray  # (H+1,) float64
     picks: np.ndarray  # (R_max,)
-    counts: np.ndarray  # (G,) scratch
-    bases: np.ndarray  # (G,) scratch
 
 
 @kernel
@@ -45,7 +43,7 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
             return row, stop
         reach = look_ahead(stream, limits, state, admissions)
         if admissions > 0:
-            project(limits, state, reach, rule.projected, rule.peak, rule.counts, rule.bases)
+            project(limits, state, reach, rule.projected, rule.peak)
             _admit_all(stream, limits, rule, state, reach, admissions)
         step.finish(limits, state, records, row, admissions)
     return rows, RUNNING
@@ -71,32 +69,32 @@ def look_ahead(stream, limits, state, admissions):  # type: ignore[no-untyped-de
 
 
 @kernel
-def project(limits, state, reach, projected, peak, count, base):  # type: ignore[no-untyped-def]
+def project(limits, state, reach, projected, peak):  # type: ignore[no-untyped-def]
     """Projected loads ``A_{g,h}`` of the requests in flight for ``h = 0 … reach``, and their maxima."""
     k = state.ints[ITERATION]
-    workers = limits.workers
     origin = k if limits.refresh_each else state.ints[REFRESHED]
-    for g in range(workers):
-        projected[0, g] = state.worker[g].load
-        count[g] = state.worker[g].count
-        base[g] = state.worker[g].base
-    if reach > 0 and limits.forecast == TABLE:
-        for g in range(workers):
-            count[g] -= state.worker[g].late_count
-            base[g] -= state.worker[g].late_base
-    for h in range(1, reach + 1):
-        row = (k + h) & (len(state.ring_count) - 1)
-        if k + h - origin < limits.cap or limits.forecast == TABLE:
-            for g in range(workers):
-                count[g] -= state.ring_count[row, g]
-                base[g] -= state.ring_base[row, g]
-        for g in range(workers):
-            projected[h, g] = base[g] + (k + h) * count[g]
+    counted = reach
+    if limits.forecast == ORACLE:  # departures at the cap stay
+        counted = max(0, min(reach, origin + limits.cap - 1 - k))
+    mask = state.ring_count.shape[1] - 1
+    for g in range(limits.workers):
+        row = projected[g]
+        count, base = state.worker[g].count, state.worker[g].base
+        row[0] = state.worker[g].load
+        if limits.forecast == TABLE:
+            count -= state.worker[g].late_count
+            base -= state.worker[g].late_base
+        for h in range(1, counted + 1):
+            count -= state.ring_count[g, (k + h) & mask]
+            base -= state.ring_base[g, (k + h) & mask]
+            row[h] = base + (k + h) * count
+        for h in range(counted + 1, reach + 1):
+            row[h] = base + (k + h) * count
     for h in range(reach + 1):
-        top = projected[h, 0]
-        for g in range(1, workers):
-            top = max(top, projected[h, g])
-        peak[h] = top
+        peak[h] = projected[0, h]
+    for g in range(1, limits.workers):
+        for h in range(reach + 1):
+            peak[h] = max(peak[h], projected[g, h])
 
 
 @kernel
@@ -104,8 +102,8 @@ def _place(stream, limits, rule, state, reach, i, g):  # type: ignore[no-untyped
     """Admit request ``i`` to ``g``; it is taken to stay through the window."""
     step.admit(stream, limits, state, i, g)
     for h in range(reach + 1):
-        rule.projected[h, g] += state.request[i].prompt + h
-        rule.peak[h] = max(rule.peak[h], rule.projected[h, g])
+        rule.projected[g, h] += state.request[i].prompt + h
+        rule.peak[h] = max(rule.peak[h], rule.projected[g, h])
 
 
 @kernel
@@ -157,9 +155,9 @@ def _neediest(limits, rule, state, free, reach):  # type: ignore[no-untyped-def]
     best, best_margin = -1, 0
     for j in range(free):
         g = state.free[j]
-        margin = rule.peak[0] - rule.projected[0, g]
+        margin = rule.peak[0] - rule.projected[g, 0]
         for h in range(1, reach + 1):
-            margin = min(margin, rule.peak[h] - rule.projected[h, g])
+            margin = min(margin, rule.peak[h] - rule.projected[g, h])
         if best >= 0:
             more = state.worker[state.free[best]].count - state.worker[g].count
         if best < 0 or more > 0 or (more == 0 and margin > best_margin):
@@ -172,7 +170,7 @@ def _margins(rule, reach, g, requests):  # type: ignore[no-untyped-def]
     """Margins in terms of the total ``b`` of so many requests (the exact form takes their growth off)."""
     growth = requests if rule.exact else 0
     for h in range(reach + 1):
-        rule.margin[h] = rule.peak[h] - rule.projected[h, g] - h * growth
+        rule.margin[h] = rule.peak[h] - rule.projected[g, h] - h * growth
 
 
 @kernel

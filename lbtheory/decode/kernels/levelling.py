@@ -33,14 +33,8 @@ class LevelRule(NamedTuple):
     largest_first: bool  # below saturation: largest prompt to the least loaded worker (LEVEL+)
     weights: np.ndarray  # (H+1,) γ^h
     sums: np.ndarray  # (3, H+2) sums of γ^h, h γ^h and γ^h mean_g A; row starts stay 0
-    projected: np.ndarray  # (H+1, G)
+    projected: np.ndarray  # (G, H+1)
     peak: np.ndarray
-    counts: np.ndarray  # (G,) scratch
-    bases: np.ndarray  # (G,) scratch
-    level: np.ndarray  # (G,) E_g
-    need: np.ndarray  # (G,) T − E_g
-    quota: np.ndarray  # (G,) requests still to be given
-    urgency: np.ndarray  # (G,)
 
 
 @kernel
@@ -71,7 +65,7 @@ def _levels(limits, rule, state, reach):  # type: ignore[no-untyped-def]
         _projected_levels(limits, rule, state, reach)
         return
     for g in range(limits.workers):
-        rule.level[g] = state.worker[g].load - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
+        state.worker[g].level = state.worker[g].load - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
 
 
 @kernel
@@ -82,23 +76,23 @@ def _projected_levels(limits, rule, state, reach):  # type: ignore[no-untyped-de
     """
     k, workers = state.ints[ITERATION], limits.workers
     refill = state.ints[RELEASED_SUM] / state.ints[RELEASED]
-    balance.project(limits, state, reach, rule.projected, rule.peak, rule.counts, rule.bases)
+    balance.project(limits, state, reach, rule.projected, rule.peak)
     for g in range(workers):
-        rule.quota[g] = reach + 1
+        state.worker[g].quota = reach + 1
     sums = rule.sums
     left, value = 0, 0.0
     total_load = 0
     for h in range(reach + 1):
         total, leaving = 0, 0
-        row = (k + h) & (len(state.ring_count) - 1)
+        row = (k + h) & (state.ring_count.shape[1] - 1)
         for g in range(workers):
-            total += rule.projected[h, g]
-            gone = 0 if h == 0 else state.ring_count[row, g]
+            total += rule.projected[g, h]
+            gone = 0 if h == 0 else state.ring_count[g, row]
             if h == 1:
                 gone += state.worker[g].late_count
             if gone > 0:
                 leaving += gone
-                rule.quota[g] = min(rule.quota[g], h)
+                state.worker[g].quota = min(state.worker[g].quota, h)
         if h == 0:
             total_load = total
         left += leaving
@@ -107,9 +101,9 @@ def _projected_levels(limits, rule, state, reach):  # type: ignore[no-untyped-de
         sums[1, h + 1] = sums[1, h] + rule.weights[h] * h
         sums[2, h + 1] = sums[2, h] + rule.weights[h] * ((total + (left * h + value)) / workers)
     for g in range(workers):
-        d = rule.quota[g]
+        d = state.worker[g].quota
         ahead = (state.worker[g].load * sums[0, d] + state.worker[g].count * sums[1, d] - sums[2, d]) / sums[0, d]
-        rule.level[g] = total_load / workers + ahead - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
+        state.worker[g].level = total_load / workers + ahead - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
 
 
 @kernel
@@ -118,10 +112,10 @@ def _largest_first(stream, limits, rule, state, free, admissions):  # type: igno
     for _ in range(admissions):
         best = 0
         for f in range(1, free):
-            if rule.level[state.free[f]] < rule.level[state.free[best]]:
+            if state.worker[state.free[f]].level < state.worker[state.free[best]].level:
                 best = f
         i, g = sizes.at_most(stream, state, stream.sizes[-1]), state.free[best]
-        rule.level[g] += state.request[i].prompt
+        state.worker[g].level += state.request[i].prompt
         step.admit(stream, limits, state, i, g)
         free = step.drop_if_full(limits, state, free, best)
 
@@ -130,19 +124,19 @@ def _largest_first(stream, limits, rule, state, free, admissions):  # type: igno
 def _quotas(limits, rule, state, free, slots, admissions):  # type: ignore[no-untyped-def]
     """How many requests each worker gets: its free slots, or Count-JSQ's numbers when fewer wait than slots are free."""
     for g in range(limits.workers):
-        rule.quota[g] = 0
+        state.worker[g].quota = 0
     if admissions == slots:
         for f in range(free):
             g = state.free[f]
-            rule.quota[g] = limits.slots - state.worker[g].count
+            state.worker[g].quota = limits.slots - state.worker[g].count
         return
     for _ in range(admissions):
         best = 0
         for f in range(1, free):
             g, b = state.free[f], state.free[best]
-            if state.worker[g].count + rule.quota[g] < state.worker[b].count + rule.quota[b]:
+            if state.worker[g].count + state.worker[g].quota < state.worker[b].count + state.worker[b].quota:
                 best = f
-        rule.quota[state.free[best]] += 1
+        state.worker[state.free[best]].quota += 1
 
 
 @kernel
@@ -152,26 +146,26 @@ def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignor
     size = state.ints[WAITING_SUM] / state.ints[WAITING]
     total, top = 0.0, -np.inf
     for g in range(limits.workers):
-        total += rule.level[g]
-        top = max(top, rule.level[g])
+        total += state.worker[g].level
+        top = max(top, state.worker[g].level)
     target = (total + admissions * size) / limits.workers
     target += rule.lam * max(0.0, top - target)
     for f in range(free):
         g = state.free[f]
-        rule.need[g] = target - rule.level[g]
-        rule.urgency[g] = _urgency(rule, g, size)
+        state.worker[g].need = target - state.worker[g].level
+        state.worker[g].urgency = _urgency(state, g, size)
     current = -1
     while admissions > 0:
         if step.overdue(limits, state):
             i = state.ints[HEAD]
-            g = _fitting(stream, rule, state, free, i)
+            g = _fitting(state, free, i)
             _give(stream, limits, rule, state, i, g, size)
             admissions -= 1
             continue
-        if current < 0 or rule.quota[current] == 0:
-            current = _most_urgent(rule, state, free)
-        if rule.pairs and rule.quota[current] == 2 and state.ints[WAITING] >= 2:
-            i, j = _nearest_pair(stream, rule, state, rule.need[current])
+        if current < 0 or state.worker[current].quota == 0:
+            current = _most_urgent(state, free)
+        if rule.pairs and state.worker[current].quota == 2 and state.ints[WAITING] >= 2:
+            i, j = _nearest_pair(stream, rule, state, state.worker[current].need)
             _give(stream, limits, rule, state, i, current, size)
             admissions -= 1
             if step.overdue(limits, state) and state.ints[HEAD] != j:
@@ -179,7 +173,7 @@ def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignor
             _give(stream, limits, rule, state, j, current, size)
             admissions -= 1
             continue
-        want = rule.need[current] / rule.quota[current]
+        want = state.worker[current].need / state.worker[current].quota
         i = sizes.nearest(stream, state, want) if rule.window == 0 else _nearest_of(stream, rule, state, want)
         _give(stream, limits, rule, state, i, current, size)
         admissions -= 1
@@ -187,40 +181,40 @@ def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignor
 
 @kernel
 def _give(stream, limits, rule, state, i, g, size):  # type: ignore[no-untyped-def]
-    rule.need[g] -= state.request[i].prompt
-    rule.quota[g] -= 1
-    if not rule.fixed_order and rule.quota[g] > 0:
-        rule.urgency[g] = _urgency(rule, g, size)
+    state.worker[g].need -= state.request[i].prompt
+    state.worker[g].quota -= 1
+    if not rule.fixed_order and state.worker[g].quota > 0:
+        state.worker[g].urgency = _urgency(state, g, size)
     step.admit(stream, limits, state, i, g)
 
 
 @kernel
-def _urgency(rule, g, size):  # type: ignore[no-untyped-def]
+def _urgency(state, g, size):  # type: ignore[no-untyped-def]
     """How far the worker's need is from what its quota brings on average, in standard deviations up to a constant."""
-    quota = rule.quota[g]
+    quota = state.worker[g].quota
     if quota == 0:
         return -1.0
-    return abs(rule.need[g] - quota * size) / np.sqrt(quota)
+    return abs(state.worker[g].need - quota * size) / np.sqrt(quota)
 
 
 @kernel
-def _most_urgent(rule, state, free):  # type: ignore[no-untyped-def]
+def _most_urgent(state, free):  # type: ignore[no-untyped-def]
     best, best_value = -1, -1.0
     for f in range(free):
         g = state.free[f]
-        if rule.quota[g] > 0 and rule.urgency[g] > best_value:
-            best, best_value = g, rule.urgency[g]
+        if state.worker[g].quota > 0 and state.worker[g].urgency > best_value:
+            best, best_value = g, state.worker[g].urgency
     return best
 
 
 @kernel
-def _fitting(stream, rule, state, free, i):  # type: ignore[no-untyped-def]
+def _fitting(state, free, i):  # type: ignore[no-untyped-def]
     """Worker whose mean need is nearest to the prompt of request ``i``; ties: lowest index."""
     best, best_value = -1, np.inf
     for f in range(free):
         g = state.free[f]
-        if rule.quota[g] > 0:
-            value = abs(state.request[i].prompt - rule.need[g] / rule.quota[g])
+        if state.worker[g].quota > 0:
+            value = abs(state.request[i].prompt - state.worker[g].need / state.worker[g].quota)
             if value < best_value:
                 best, best_value = g, value
     return best

@@ -33,6 +33,10 @@ WORKER = np.dtype(
         ("seen_new", np.int64),  # own assignments since the refresh
         ("late_count", np.int64),  # requests that outlived their forecast, and their Σ (S_i − x_i)
         ("late_base", np.int64),
+        ("level", np.float64),  # scratch of the LEVEL rules: E_g, T − E_g, requests still to be given, urgency
+        ("need", np.float64),
+        ("quota", np.int64),
+        ("urgency", np.float64),
     ]
 )
 REQUEST = np.dtype(
@@ -109,8 +113,8 @@ class State(NamedTuple):
     head: np.ndarray  # (R,) first request that leaves at an iteration, −1 for none
     class_head: np.ndarray  # (classes,) position in class_order of the first request not admitted
     tree: np.ndarray  # (classes + 1,) Fenwick tree over the classes that have a waiting request
-    ring_count: np.ndarray  # (P, G) forecast departures by iteration
-    ring_base: np.ndarray  # (P, G) their Σ (S_i − x_i)
+    ring_count: np.ndarray  # (G, P) forecast departures by iteration
+    ring_base: np.ndarray  # (G, P) their Σ (S_i − x_i)
     members: np.ndarray  # (G·B,) active requests, in no order; kept for TABLE forecasts
 
 

@@ -61,9 +61,9 @@ def _depart(stream, limits, state, k):  # type: ignore[no-untyped-def]
         if limits.forecast == TABLE:
             if state.request[i].leaves != NEVER:
                 if state.request[i].leaves >= k:
-                    row = state.request[i].leaves & (len(state.ring_count) - 1)
-                    state.ring_count[row, g] -= 1
-                    state.ring_base[row, g] -= base
+                    row = state.request[i].leaves & (state.ring_count.shape[1] - 1)
+                    state.ring_count[g, row] -= 1
+                    state.ring_base[g, row] -= base
                 else:
                     state.worker[g].late_count -= 1
                     state.worker[g].late_base -= base
@@ -72,13 +72,13 @@ def _depart(stream, limits, state, k):  # type: ignore[no-untyped-def]
             state.request[last].place = state.request[i].place
         i = state.request[i].chain
     if limits.forecast != 0:
-        row = k & (len(state.ring_count) - 1)
+        row = k & (state.ring_count.shape[1] - 1)
         for g in range(limits.workers):
             if limits.forecast == TABLE:
-                state.worker[g].late_count += state.ring_count[row, g]
-                state.worker[g].late_base += state.ring_base[row, g]
-            state.ring_count[row, g] = 0
-            state.ring_base[row, g] = 0
+                state.worker[g].late_count += state.ring_count[g, row]
+                state.worker[g].late_base += state.ring_base[g, row]
+            state.ring_count[g, row] = 0
+            state.ring_base[g, row] = 0
 
 
 @kernel
@@ -157,9 +157,9 @@ def admit(stream, limits, state, i, g):  # type: ignore[no-untyped-def]
     state.request[i].chain = state.head[slot]
     state.head[slot] = i
     if limits.forecast == ORACLE and limits.refresh_each and state.request[i].output <= limits.horizon:
-        row = end & (len(state.ring_count) - 1)
-        state.ring_count[row, g] += 1
-        state.ring_base[row, g] += size - k
+        row = end & (state.ring_count.shape[1] - 1)
+        state.ring_count[g, row] += 1
+        state.ring_base[g, row] += size - k
     elif limits.forecast == TABLE:
         state.request[i].leaves = NEVER
         state.members[ints[ACTIVE]] = i
@@ -235,13 +235,13 @@ def oracle_window(stream, limits, state):  # type: ignore[no-untyped-def]
 
 @kernel
 def _show(stream, limits, state, time):  # type: ignore[no-untyped-def]
-    row = time & (len(state.ring_count) - 1)
+    row = time & (state.ring_count.shape[1] - 1)
     i = state.head[time & (len(state.head) - 1)]
     while i >= 0:
         if state.request[i].admitted + state.request[i].output == time:
             g = state.request[i].worker
-            state.ring_count[row, g] += 1
-            state.ring_base[row, g] += state.request[i].prompt - state.request[i].admitted
+            state.ring_count[g, row] += 1
+            state.ring_base[g, row] += state.request[i].prompt - state.request[i].admitted
         i = state.request[i].chain
 
 
@@ -249,10 +249,10 @@ def _show(stream, limits, state, time):  # type: ignore[no-untyped-def]
 def refresh(stream, limits, state):  # type: ignore[no-untyped-def]
     """Make new forecasts for every request in flight; they hold for the next ``H`` iterations."""
     k = state.ints[ITERATION]
-    for row in range(len(state.ring_count)):
+    for row in range(state.ring_count.shape[1]):
         for g in range(limits.workers):
-            state.ring_count[row, g] = 0
-            state.ring_base[row, g] = 0
+            state.ring_count[g, row] = 0
+            state.ring_base[g, row] = 0
     if limits.forecast == ORACLE:
         for time in range(k + 1, k + min(limits.horizon, len(state.head) - 1) + 1):
             _show(stream, limits, state, time)
@@ -269,7 +269,7 @@ def refresh(stream, limits, state):  # type: ignore[no-untyped-def]
             away = max(1, int(forecast) + (1 if forecast > int(forecast) else 0))
             if away <= limits.horizon:
                 g = state.request[i].worker
-                row = (k + away) & (len(state.ring_count) - 1)
+                row = (k + away) & (state.ring_count.shape[1] - 1)
                 state.request[i].leaves = k + away
-                state.ring_count[row, g] += 1
-                state.ring_base[row, g] += state.request[i].prompt - state.request[i].admitted
+                state.ring_count[g, row] += 1
+                state.ring_base[g, row] += state.request[i].prompt - state.request[i].admitted

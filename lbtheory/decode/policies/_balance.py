@@ -116,12 +116,10 @@ class BalancePolicy(Policy):
             window=self.window,
             exact=self.exact_score,
             weights=np.array(powers(self.discount, h)),
-            projected=np.zeros((h + 1, workers), np.int64),
+            projected=np.zeros((workers, h + 1), np.int64),
             peak=np.zeros(h + 1, np.int64),
             margin=np.zeros(h + 1),
             picks=np.zeros(self.window, np.int64),
-            counts=np.zeros(workers, np.int64),
-            bases=np.zeros(workers, np.int64),
         )
         return CompiledRule(run=balance.run, rule=rule, indexed=True)
 

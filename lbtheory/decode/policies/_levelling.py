@@ -72,14 +72,8 @@ class LevellingPolicy(Policy):
             largest_first=self.largest_first,
             weights=weights,
             sums=np.zeros((3, len(weights) + 1)),
-            projected=np.zeros((len(weights), workers), np.int64),
+            projected=np.zeros((workers, len(weights)), np.int64),
             peak=np.zeros(len(weights), np.int64),
-            counts=np.zeros(workers, np.int64),
-            bases=np.zeros(workers, np.int64),
-            level=np.zeros(workers),
-            need=np.zeros(workers),
-            quota=np.zeros(workers, np.int64),
-            urgency=np.zeros(workers),
         )
         return CompiledRule(run=levelling.run, rule=rule, indexed=window == 0 or self.largest_first)
 
