@@ -146,7 +146,7 @@ def decode(
     from lbtheory.decode.comparison import compare
     from lbtheory.decode.policies import make_policy
     from lbtheory.decode.timing import StepTime
-    from lbtheory.decode.workload import Source, make_workload
+    from lbtheory.decode.workload import SATURATED_STEPS, SATURATED_WARMUP, Source, make_workload
 
     named = {
         "first": first,
@@ -173,14 +173,12 @@ def decode(
     for text in policy:
         make_policy(text.partition(":")[0])  # a wrong name is said before a long trace is read
     timing = StepTime(t_fixed=t_fixed, t_token=t_token, t_mean=t_mean)
-    saturated = release == "saturated" or (release is None and _untimed(source))
-    if saturated:
-        steps, warmup = 20_000 if steps is None else steps, 2_000 if warmup is None else warmup
     work = make_workload(
         source, workers=workers, slots=slots, release=release, queue=queue, start=start, prefill=prefill, steps=steps, seed=seed
     )
-    if work.about["release"] == "saturated" and not saturated:
-        steps, warmup = 20_000 if steps is None else steps, 2_000 if warmup is None else warmup
+    saturated = work.stream.releases.kind == "saturated"
+    steps = SATURATED_STEPS if saturated and steps is None else steps
+    warmup = (SATURATED_WARMUP if saturated else 0) if warmup is None else warmup
     policies = {text: make_policy(text, history=work.history, overtake=cap, cap_all=cap_all) for text in policy}
     keep = list(policies) if records is not None else []
     with _Progress(len(work.stream)) as progress:
@@ -191,7 +189,7 @@ def decode(
             slots=slots,
             timing=timing,
             steps=steps,
-            warmup=warmup or 0,
+            warmup=warmup,
             level=level,
             objectives=_objectives(slo),
             engine=engine,
@@ -208,7 +206,7 @@ def decode(
         "t_token": t_token,
         "t_mean": t_mean,
         "steps": steps,
-        "warmup": warmup or 0,
+        "warmup": warmup,
         "level": level,
         "intervals": "batch means",
         "objectives": _objectives(slo) or None,
@@ -216,6 +214,8 @@ def decode(
         "version": lbtheory.__version__,
         **work.about,
     }
+    if result.left_out:
+        typer.echo(f"lbtheory: interrupted; left out: {', '.join(result.left_out)}", err=True)
     if records is not None:
         for text, run in result.runs.items():
             run.write(records / "".join(c if c.isalnum() or c in "-.=" else "_" for c in text), file_format=records_format)
@@ -226,7 +226,7 @@ def decode(
 
     from lbtheory.decode.show import comparison_table
 
-    typer.echo(f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup or 0}")
+    typer.echo(f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup}")
     for note in config["notes"]:
         typer.echo(f"  {note}")
     console = Console()
@@ -385,11 +385,6 @@ def _objectives(text: str) -> dict[str, float]:
         except ValueError:
             raise ParameterError(f"`--slo` must be like ttft=2,tpot=0.1; got {part!r}.") from None
     return found
-
-
-def _untimed(source: Any) -> bool:
-    """Laws have no times; of traces the file decides."""
-    return source.trace is None
 
 
 def _print_json(value: Any) -> None:

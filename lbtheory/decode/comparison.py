@@ -32,12 +32,16 @@ class Paired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Summaries by the policy's name, runs where they were kept, and pairs with the reference (the first name)."""
+    """Summaries by the policy's name, runs where they were kept, and pairs with the reference (the first name).
+
+    ``left_out`` names the policies that an interrupt (Ctrl-C) left out; what was finished before is here.
+    """
 
     reference: str
     summaries: Mapping[str, Summary]
     paired: Mapping[str, Paired]
     runs: Mapping[str, Run]
+    left_out: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         """``{"policies", "paired", "notes"}``."""
@@ -45,6 +49,8 @@ class Comparison:
         for name, pair in self.paired.items():
             if pair.imbalance_sum_ratio is None:
                 notes[f"paired.{name}.imbalance_sum_ratio"] = "the policy's mean imbalance is 0"
+        if self.left_out:
+            notes["policies"] = f"interrupted; left out: {', '.join(self.left_out)}"
         for name, summary in self.summaries.items():
             if summary.goodput is None:
                 notes[f"policies.{name}.goodput"] = "no objectives were given"
@@ -104,18 +110,23 @@ def compare(
     base = None
     for name, policy in policies.items():
         report = None if progress is None else (lambda done, finished, name=name: progress(name, done, finished))
-        run = simulate(
-            stream,
-            policy,
-            workers=workers,
-            slots=slots,
-            timing=timing,
-            steps=steps,
-            engine=engine,
-            keep_loads=keep_loads and name in keep,
-            seed=seed,
-            progress=report,
-        )
+        try:
+            run = simulate(
+                stream,
+                policy,
+                workers=workers,
+                slots=slots,
+                timing=timing,
+                steps=steps,
+                engine=engine,
+                keep_loads=keep_loads and name in keep,
+                seed=seed,
+                progress=report,
+            )
+        except KeyboardInterrupt:
+            if not summaries:
+                raise
+            break
         summaries[name] = summarise(run, timing, warmup=warmup, level=level, refused=stream.refused, objectives=objectives)
         series = run.iterations.imbalance_sum[counted(run, warmup)]
         if base is None:
@@ -127,4 +138,5 @@ def compare(
             )
         if name in keep:
             runs[name] = run
-    return Comparison(reference=next(iter(policies)), summaries=summaries, paired=paired, runs=runs)
+    left_out = tuple(name for name in policies if name not in summaries)
+    return Comparison(reference=next(iter(policies)), summaries=summaries, paired=paired, runs=runs, left_out=left_out)

@@ -16,6 +16,9 @@ from lbtheory.decode.traces import Releases, Trace
 
 REQUEST_LIMIT = 50_000_000
 HISTORY_DRAWS = 10_000
+SATURATED_STEPS = 20_000
+SATURATED_WARMUP = 2_000
+"""Iterations of a saturated run, and of its warm-up, where none are named."""
 RELEASE_FORMS = (
     "trace, saturated, batched:SIZE:EVERY, poisson:RATE (per iteration), poisson-clock:RATE (per second), bursts:SIZES:GAPS"
 )
@@ -81,7 +84,7 @@ def make_workload(
     prefill : str, optional
         ``WORKERS:BATCH:FIXED:PER_TOKEN``: requests pass a pool of prefill workers first, which releases them in batches.
     steps : int, optional
-        Iterations of a saturated run.
+        Iterations of a saturated run from laws, 20,000 by default.
     seed : int
 
     Raises
@@ -102,9 +105,10 @@ def make_workload(
         outputs = traces.residual_start(outputs, min(workers * slots, len(outputs)), generator(seed, "residual"))
     kind = release or ("trace" if trace.timed else "saturated")
     releases, order = _releases(kind, trace, queue, seed), np.arange(len(trace))
-    if releases.kind == "saturated" and len(trace) < workers * slots + queue:
+    least = workers * slots + queue
+    if releases.kind == "saturated" and len(trace) < least:
         raise ParameterError(
-            f"`--release saturated` needs at least workers × slots + queue = {workers * slots + queue} requests; got {len(trace)}. "
+            f"`--release saturated` needs at least workers × slots + queue = {least} requests; got {len(trace)}. "
             "Take fewer workers or slots, a shorter `--queue`, or more requests."
         )
     if prefill is not None:
@@ -138,9 +142,11 @@ def _from_laws(
     lengths = traces.Geometric(p=p)
     n = source.requests
     if n is None:
-        if steps is None or release not in (None, "saturated"):
+        if release not in (None, "saturated"):
             raise ParameterError(f"`--requests N` is needed with laws and `--release {release}`: say how many to draw.")
-        done = steps * workers * slots * float(p)  # completions, of which the stream must cover all but with probability 1e-23
+        done = (
+            (steps or SATURATED_STEPS) * workers * slots * float(p)
+        )  # completions, of which the stream must cover all but with probability 1e-23
         n = workers * slots + queue + ceil(done + 10 * sqrt(done) + 10)
     if not 1 <= n <= REQUEST_LIMIT:
         raise ParameterError(

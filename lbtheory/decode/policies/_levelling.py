@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lbtheory.core import InformationError
 from lbtheory.decode.instance import Assignment
 from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_cap
 
@@ -175,6 +176,8 @@ def projected_levels(view: View, weights: list[float], phi: float) -> list[float
     one left, and grows.
     """
     forecast, workers = view.forecast, len(view.loads)
+    if forecast.next_departure is None:
+        raise InformationError("`forecast` has projected loads only; LEVEL-H+ needs to know who leaves when. Use level-plus.")
     weight, growth, mean = [0.0], [0.0], [0.0]
     left, value = 0, 0.0
     for h, row in enumerate(forecast.loads):
