@@ -5,7 +5,7 @@ Score of ``n`` requests with total ``b`` for a worker with margins ``m_h = M_h �
     ``Σ_h γ^h [ x_h − β (x_h − m_h)_+ ]``,   ``x_h = b`` (simplified form) or ``b + h n`` (exact form, with ``β = G``).
 
 ``H = 0, β = G`` is the F-score of BR-0. The score is concave in ``b``, so the best single request is found from the slope
-``Γ − β Σ_{h: m_h < b} γ^h`` and the index of waiting sizes, whatever the length of the queue. Oracle: ``policies.balance``.
+``Γ − β Σ_{h: m_h < b} γ^h`` and the index of waiting sizes, whatever the length of the queue. Oracle: ``policies/_balance.py``.
 """
 
 from typing import NamedTuple

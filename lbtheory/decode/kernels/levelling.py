@@ -1,4 +1,4 @@
-"""LEVEL, LEVEL+ and LEVEL-H+, compiled (``level.md``). Oracle: ``policies.levelling``.
+"""LEVEL, LEVEL+ and LEVEL-H+, compiled (``level.md``). Oracle: ``policies/_levelling.py``.
 
 Every worker is steered to a common level ``T`` instead of up to the current maximum; no forecast is used but for LEVEL-H+.
 """

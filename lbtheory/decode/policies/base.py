@@ -130,6 +130,16 @@ class ForecastNeed:
     every_iteration: bool
 
 
+REFRESHES = ("window", "iteration")
+
+
+def window_need(predictor: Predictor, horizon: int, cap: int, refresh: str) -> ForecastNeed | None:
+    """What BR-H and IO_H ask for: forecasts of ``min(r, H + cap)``, made anew every window or iteration; None at ``H = 0``."""
+    if horizon == 0:
+        return None
+    return ForecastNeed(predictor=predictor, horizon=horizon, cap=horizon + cap, every_iteration=refresh == "iteration")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledRule:
     """The compiled form of a policy: a run loop, its parameters, and whether it needs the index of waiting sizes."""

@@ -5,10 +5,8 @@ from typing import ClassVar
 
 from lbtheory.core import ParameterError
 from lbtheory.decode.policies._balance import SCORES, BalancePolicy
-from lbtheory.decode.policies.base import ForecastNeed, check_choice, check_range
+from lbtheory.decode.policies.base import REFRESHES, ForecastNeed, check_choice, check_range, window_need
 from lbtheory.decode.predictors import Oracle, Predictor
-
-REFRESHES = ("window", "iteration")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,11 +69,4 @@ class BrH(BalancePolicy):
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts of the requests in flight over the window."""
-        if self.horizon == 0:
-            return None
-        return ForecastNeed(
-            predictor=self.predictor,
-            horizon=self.horizon,
-            cap=self.horizon + self.cap,
-            every_iteration=self.refresh == "iteration",
-        )
+        return window_need(self.predictor, self.horizon, self.cap, self.refresh)

@@ -12,7 +12,17 @@ import numpy as np
 from lbtheory.core import PolicyError
 from lbtheory.decode.exact import Solution, solve_io, solve_min_max
 from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
-from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View, check_cap, check_choice, check_range
+from lbtheory.decode.policies.base import (
+    REFRESHES,
+    ForecastNeed,
+    InformationSet,
+    Policy,
+    View,
+    check_cap,
+    check_choice,
+    check_range,
+    window_need,
+)
 from lbtheory.decode.predictors import Oracle, Predictor
 
 
@@ -87,20 +97,13 @@ class ExactIo(SolvedPolicy):
         SolvedPolicy.__post_init__(self)
         check_range(self.name, "horizon", self.horizon, 0, 100_000)
         check_range(self.name, "gamma", self.gamma, 1e-9, 1.0)
-        check_choice(self.name, "refresh", self.refresh, ("window", "iteration"))
+        check_choice(self.name, "refresh", self.refresh, REFRESHES)
         check_choice(self.name, "cap", self.cap, (0, 1))
         check_choice(self.name, "tie", self.tie, ("lexicographic", "smallest-total", "random", "none"))
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts over the window."""
-        if self.horizon == 0:
-            return None
-        return ForecastNeed(
-            predictor=self.predictor,
-            horizon=self.horizon,
-            cap=self.horizon + self.cap,
-            every_iteration=self.refresh == "iteration",
-        )
+        return window_need(self.predictor, self.horizon, self.cap, self.refresh)
 
     def discount(self) -> float:
         """``γ``."""
