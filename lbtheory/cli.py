@@ -145,6 +145,7 @@ def decode(
     """
     from lbtheory.decode.comparison import compare
     from lbtheory.decode.policies import make_policy
+    from lbtheory.decode.records import check_file_format
     from lbtheory.decode.timing import StepTime
     from lbtheory.decode.workload import SATURATED_STEPS, SATURATED_WARMUP, Source, make_workload
 
@@ -169,6 +170,7 @@ def decode(
     )
     if len(set(policy)) != len(policy):
         raise ParameterError("`--policy` names the same policy twice. Give each once (options make a difference).")
+    check_file_format(records_format)
     cap, cap_all = _overtake(overtake)
     for text in policy:
         make_policy(text.partition(":")[0])  # a wrong name is said before a long trace is read

@@ -8,7 +8,7 @@ from lbtheory.core import ParameterError
 from lbtheory.decode.engine import simulate
 from lbtheory.decode.policies.base import Policy
 from lbtheory.decode.records import Run
-from lbtheory.decode.statistics import Estimate, paired_difference, paired_ratio
+from lbtheory.decode.statistics import Estimate, check_level, paired_difference, paired_ratio
 from lbtheory.decode.stream import RequestStream
 from lbtheory.decode.summary import Summary, counted, summarise
 from lbtheory.decode.timing import StepTime
@@ -103,6 +103,7 @@ def compare(
         raise ParameterError("`policies` of `compare` must name at least one policy; got none.")
     if warmup < 0 or (steps is not None and warmup >= steps):
         raise ParameterError(f"`warmup` of `compare` must be ≥ 0 and less than `steps` ({steps}); got {warmup}.")
+    check_level(level)
     timing = timing or StepTime()
     summaries: dict[str, Summary] = {}
     paired: dict[str, Paired] = {}

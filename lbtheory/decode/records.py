@@ -159,6 +159,12 @@ class RequestRecords:
         return pd.DataFrame({"request": np.arange(len(self)), **{name: getattr(self, name) for name in (*names, *times)}})
 
 
+def check_file_format(file_format: str) -> None:
+    """Raise `ParameterError` unless records can be written in this format."""
+    if file_format not in ("parquet", "csv"):
+        raise ParameterError(f"`file_format` of the records must be parquet or csv; got {file_format!r}.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What a simulation returns: records, and why it stopped (``drained``, ``steps`` or ``exhausted``)."""
@@ -178,8 +184,7 @@ class Run:
         ParameterError
             For another format.
         """
-        if file_format not in ("parquet", "csv"):
-            raise ParameterError(f"`file_format` of `Run.write` must be parquet or csv; got {file_format!r}.")
+        check_file_format(file_format)
         out = Path(folder)
         out.mkdir(parents=True, exist_ok=True)
         files = []

@@ -45,7 +45,12 @@ GOOD = {
         {"input_toks": 20, "output_toks": 4, "arrival_time_ns": 1046926808, "input_tok_ids": list(range(20))},
     ),
     "plain-json": json.dumps(
-        {"data": [{"input_length": 10, "output_length": 3, "arrival": 1}, {"input_length": 20, "output_length": 4, "arrival": 2}]}
+        {
+            "data": [
+                {"input_length": 10, "output_length": 3, "arrival": 1},
+                {"input_length": 20, "output_length": 4, "arrival": 2},
+            ]
+        }
     ),
 }
 
@@ -96,7 +101,10 @@ def test_names_of_formats(write) -> None:
         ("\n \n", "is empty"),
         ("a,b,c\n1,2,3\n", r"line 1: the format cannot be told.*'a', 'b', 'c'.*--columns arrival="),
         ("0.5,10,3\n", "the format cannot be told.*--columns"),
-        ("TIMESTAMP,ContextToken,GeneratedTokens\n", r"looks like format 'azure' but lacks 'ContextTokens' \(nearest present: 'ContextToken'\)"),
+        (
+            "TIMESTAMP,ContextToken,GeneratedTokens\n",
+            r"looks like format 'azure' but lacks 'ContextTokens' \(nearest present: 'ContextToken'\)",
+        ),
         ("timestamp,contexttokens,generatedtokens\n", r"lacks 'TIMESTAMP' \(nearest present: 'timestamp'\)"),
         ("num_prefill_tokens\n5\n", r"looks like format 'vidur' but lacks 'num_decode_tokens'"),
         ("[1, 2]\n", r"bare JSON list.*\{\"data\""),
@@ -133,7 +141,7 @@ def test_files_that_cannot_be_opened(tmp_path: Path, write) -> None:
         read_trace(write(b"\x1f\x8bnonsense"))
     text = '{"data": [' + ",".join(['{"input_length": 10, "output_length": 3}'] * 20_000) + "]}"
     packed = gzip.compress(text.encode())
-    with pytest.raises(FileFormatError, match="gzip stream is (cut short|damaged)"):
+    with pytest.raises(FileFormatError, match=r"gzip stream is (cut short|damaged)"):
         read_trace(write(packed[: len(packed) * 3 // 4]))
 
 
@@ -193,7 +201,7 @@ def test_sizes_that_would_overflow(write, text: str) -> None:
     with pytest.raises(SizeOverflowError, match=r"line 2: ContextTokens must stay below 1099511627776"):
         read_trace(path)
     path = write(f'{{"input_toks": 3, "output_toks": {text}}}\n')
-    with pytest.raises((SizeOverflowError, FileFormatError), match="line 2|line 1"):
+    with pytest.raises((SizeOverflowError, FileFormatError), match=r"line 2|line 1"):
         read_trace(path, format="llmservingsim")
     assert describe(path, format="llmservingsim").problem_count == 1
 
@@ -210,7 +218,7 @@ def test_last_line_cut_short(write) -> None:
     assert "may be cut short" in caught.value.remedy
     with pytest.raises(FileFormatError, match="line 2: the last line is cut short"):
         read_trace(write(GOOD["mooncake"][:-8]))
-    with pytest.raises(FileFormatError, match="line 3: GeneratedTokens is empty.*may be cut short"):
+    with pytest.raises(FileFormatError, match=r"line 3: GeneratedTokens is empty.*may be cut short"):
         read_trace(write(GOOD["azure"][:-2]))
     for cut in (20, 40, 80, len(GOOD["plain-json"]) - 1):
         with pytest.raises(FileFormatError, match="line 1: the file is cut short"):
@@ -239,7 +247,7 @@ def test_zero_outputs_dropped_and_counted(write) -> None:
     assert (d.requests, d.dropped, d.problem_count) == (1, 2, 0)
     assert d.notes["dropped"] == "2 requests with zero output tokens were dropped"
     only = write(BURST + "6,GPT-4,300,0,300,API log\n")
-    with pytest.raises(EmptyTraceError, match="no request to replay .1 requests with zero output"):
+    with pytest.raises(EmptyTraceError, match=r"no request to replay .1 requests with zero output"):
         read_trace(only, zero_outputs="drop")
     d = describe(only, zero_outputs="drop")
     assert (d.requests, d.dropped, d.prompt.mean, d.rate) == (0, 1, None, None) and "prompt" in d.notes
@@ -324,7 +332,9 @@ def test_llmservingsim_variants(write) -> None:
     with pytest.raises(FileFormatError, match="line 1: agentic sessions"):
         read_trace(write(jsonl({"session_id": "a", "arrival_time_ns": 0, "sub_requests": []})))
     with pytest.raises(FileFormatError, match="line 2: some requests have an arrival time"):
-        read_trace(write(jsonl({"input_toks": 1, "output_toks": 3, "arrival_time_ns": 0}, {"input_toks": 10, "output_toks": 3})))
+        read_trace(
+            write(jsonl({"input_toks": 1, "output_toks": 3, "arrival_time_ns": 0}, {"input_toks": 10, "output_toks": 3}))
+        )
 
 
 def test_plain_json_shapes(write) -> None:
@@ -351,7 +361,9 @@ def test_plain_json_shapes(write) -> None:
 
 def test_columns(write) -> None:
     ids = [2**64 - 1, 2**64 - 2, 0, 2**63]
-    text = "when,in,out,id\n" + "".join(f"{t},{10 + i},3,{k}\n" for i, (t, k) in enumerate(zip([7, 8, 9, 10.5], ids, strict=True)))
+    text = "when,in,out,id\n" + "".join(
+        f"{t},{10 + i},3,{k}\n" for i, (t, k) in enumerate(zip([7, 8, 9, 10.5], ids, strict=True))
+    )
     path = write(text)
     trace = read_trace(path, columns="arrival=when,prompt=in,output=out,key=id", time_unit="ms")
     assert trace.keys.dtype == np.uint64 and trace.keys.tolist() == ids
@@ -365,7 +377,7 @@ def test_columns(write) -> None:
     stamped = write("when,in,out\n2024-05-10 00:00:01,1,1\n2024-05-10 00:00:00.5,2,2\n")
     trace = read_trace(stamped, columns="arrival=when,prompt=in,output=out", time_unit="datetime")
     assert trace.prompts.tolist() == [2, 1] and trace.arrivals.tolist() == [0, 0.5]
-    with pytest.raises(FileFormatError, match="line 2: when must be a number.*time unit is 's'.*--time-unit.*datetime"):
+    with pytest.raises(FileFormatError, match=r"line 2: when must be a number.*time unit is 's'.*--time-unit.*datetime"):
         read_trace(stamped, columns="arrival=when,prompt=in,output=out")
     with pytest.raises(FileFormatError, match=r"lacks 'inn' \(nearest present: 'in'\)"):
         read_trace(path, columns="prompt=inn,output=out")
