@@ -52,6 +52,10 @@ class Comparison:
         if self.left_out:
             notes["policies"] = f"interrupted; left out: {', '.join(self.left_out)}"
         for name, summary in self.summaries.items():
+            for metric in summary.undefined():
+                notes[f"policies.{name}.{metric}"] = "no request has it in this run"
+            if summary.imbalance_sum.low is None:
+                notes[f"policies.{name}.imbalance_sum.ci"] = "too few iterations for an interval"
             if summary.goodput is None:
                 notes[f"policies.{name}.goodput"] = "no objectives were given"
             if summary.max_min_ratio is None:

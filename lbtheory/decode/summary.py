@@ -75,6 +75,10 @@ class Summary:
     stopped: str
     engine: str
 
+    def undefined(self) -> list[str]:
+        """Names of the metrics that no request has."""
+        return [name for name in self.__slots__ if isinstance(v := getattr(self, name), Quantiles) and v.count == 0]
+
     def as_json(self) -> dict[str, Any]:
         """The keys that ``lbtheory decode --json`` prints for a policy."""
         four = ("mean", "p50", "p95", "p99")
