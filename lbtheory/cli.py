@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import lbtheory
-from lbtheory.core.errors import InputError, ParameterError
+from lbtheory.core.errors import InputError, LBTheoryError, ParameterError
 
 if TYPE_CHECKING:
     from lbtheory.decode.exact import Solution
@@ -273,14 +273,20 @@ def reproduce(
     ids: Annotated[list[str] | None, typer.Argument(help="Artefacts; all by default.")] = None,
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     out: Annotated[Path, typer.Option(help="Folder of tables, figures and report.html.")] = Path("results"),
+    engine: Annotated[str, typer.Option(help="local (a pool of processes) or serial.")] = "local",
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes of the pool; one a core by default.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds a cell may take before it is stopped and recorded.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compute stored results again.")] = False,
     list_them: Annotated[bool, typer.Option("--list", help="List the artefacts and stop.")] = False,
     as_json: Json = False,
 ) -> None:
     """Rebuild tables and figures, published beside reproduced, and `report.html`.
 
+    Results of cells are kept in the folder `.store` of the output folder: a run that was stopped goes on where it was.
+
     Examples: `lbtheory reproduce --list`, `lbtheory reproduce gap --scale full`
     """
-    from lbtheory.study import discover, rebuild
+    from lbtheory.study import discover, make_engine, rebuild
 
     if list_them:
         listing = discover().listing()
@@ -290,7 +296,8 @@ def reproduce(
             for row in listing:
                 typer.echo(f"{row['id']:<18} {row['reference']:<28} {row['title']}")
         return
-    outcome = rebuild(ids or (), scale=scale, out=out, stream=sys.stderr)
+    pool = make_engine(engine, workers=workers, time_limit=time_limit)
+    outcome = rebuild(ids or (), scale=scale, out=out, engine=pool, force=force, stream=sys.stderr)
     if as_json:
         _print_json(outcome.summary())
     else:
@@ -305,6 +312,9 @@ def main() -> None:
     except InputError as error:
         typer.echo(f"lbtheory: {error}", err=True)
         raise SystemExit(2) from None
+    except LBTheoryError as error:
+        typer.echo(f"lbtheory: {error}", err=True)
+        raise SystemExit(130 if type(error).__name__ == "Interrupted" else 1) from None
     except KeyboardInterrupt:
         typer.echo("lbtheory: stopped", err=True)
         raise SystemExit(130) from None

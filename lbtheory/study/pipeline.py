@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from lbtheory.core import InputError, ParameterError
 from lbtheory.study import tables
 from lbtheory.study.discovery import SCALES, Artefact, discover
-from lbtheory.study.runner import Progress, TableResult, clear, run_experiment, write_json
+from lbtheory.study.engines import Engine, make_engine
+from lbtheory.study.runner import Plan, Progress, TableResult, clear, run_experiment, write_json
+from lbtheory.study.store import FOLDER, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +67,8 @@ def reproduce(
     scale: str = "quick",
     out: str | Path = "results",
     *,
+    engine: Engine | None = None,
+    force: bool = False,
     root: Path | None = None,
     stream: TextIO | None = None,
 ) -> int:
@@ -77,7 +81,11 @@ def reproduce(
     scale : {"quick", "full"}
         How much to compute.
     out : str or Path
-        Folder to write to.
+        Folder to write to; results of cells are kept in its folder ``.store`` and taken from there.
+    engine : Engine, optional
+        What runs the cells; a pool of processes on this machine by default.
+    force : bool
+        Compute stored results again.
     root : Path, optional
         Folder that holds ``experiments/`` and ``paper_figures/``; the checkout by default.
     stream : text file, optional
@@ -94,8 +102,10 @@ def reproduce(
         An identifier is not known; the message offers the nearest.
     InputError
         The scale is unknown, a folder breaks its contract, or ``out`` cannot be written.
+    Interrupted, StoreError
+        Ctrl-C, a full disk: what was computed before is stored.
     """
-    return rebuild(ids, scale, out, root=root, stream=stream).exit_code
+    return rebuild(ids, scale, out, engine=engine, force=force, root=root, stream=stream).exit_code
 
 
 def rebuild(
@@ -103,6 +113,8 @@ def rebuild(
     scale: str = "quick",
     out: str | Path = "results",
     *,
+    engine: Engine | None = None,
+    force: bool = False,
     root: Path | None = None,
     stream: TextIO | None = None,
 ) -> Outcome:
@@ -119,7 +131,8 @@ def rebuild(
         raise InputError(f"`out` of `reproduce` cannot be made: {error}. Name a folder that can be written.") from error
     sweeps = [(one, one.cells(scale)) for one in experiments]
     progress = Progress(sum(len(cells) for _, cells in sweeps), stream)
-    results = tuple(run_experiment(one, cells, scale, out, progress) for one, cells in sweeps)
+    plan = Plan(engine=engine or make_engine(), store=Store(out / FOLDER), force=force)
+    results = tuple(run_experiment(one, cells, scale, out, progress, plan) for one, cells in sweeps)
     known = {result.id: result.table for result in results if result.table is not None}
     drawn = tuple(_make(one, known, out, progress) for one in artefacts)
     report = write_report(out / "report.html", results, drawn, scale)

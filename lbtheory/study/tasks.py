@@ -6,7 +6,11 @@ booleans or None), one a record. Nothing else may be named: a sweep cannot run o
 """
 
 import importlib
+import os
+import signal
+import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from lbtheory.core import InputError, ParameterError, generator
@@ -71,7 +75,7 @@ def run(task: str, parameters: Mapping[str, Any], seed: int) -> list[Record]:
     return [{**scalars, "seed": seed, **record} for record in records]
 
 
-def probe(*, seed: int, draws: int = 1, fail: bool = False) -> list[Record]:
+def probe(*, seed: int, draws: int = 1, fail: bool = False, sleep: float = 0.0, fatal: str | None = None) -> list[Record]:
     """A cell that costs nothing, for trying out a study and for measuring what the runner adds.
 
     Parameters
@@ -82,7 +86,17 @@ def probe(*, seed: int, draws: int = 1, fail: bool = False) -> list[Record]:
         Uniform numbers to draw; the record holds their mean.
     fail : bool
         Raise an `InputError` instead.
+    sleep : float
+        Seconds to sleep first.
+    fatal : str, optional
+        A file: kill this process with SIGKILL where the file does not exist, after making it. So a first try dies and the next
+        one does not. With ``always`` every try dies.
     """
+    time.sleep(sleep)
+    if fatal is not None and not Path(fatal).exists():
+        if fatal != "always":
+            Path(fatal).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
     if fail:
         raise InputError("`fail` of `probe` is true, so it raises. Set it to false.")
     return [{"draws": draws, "mean": float(generator(seed, "probe").random(draws).mean())}]

@@ -64,6 +64,9 @@ def test_everything_is_written(checkout: Path, tmp_path: Path) -> None:
     assert code == 0
     assert "report:" in log
     names = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    stored = {name for name in names if name.startswith(".store/")}
+    assert len(stored) == 3, "one file a cell"
+    names -= stored
     kinds = {"table.csv", "table.md", "table.provenance.json", "caption.md", "comparison.csv", "comparison.md"}
     kinds |= {"figure.svg", "figure.png", "figure.pdf"}
     assert {f"tiny-draws/{kind}" for kind in kinds} <= names
