@@ -58,7 +58,8 @@ def scale_rate(trace: Trace, factor: float) -> Trace:
     arrivals = _arrivals(trace, "scale_rate")
     if not (np.isfinite(factor) and factor > 0):
         raise ParameterError(f"`factor` of `scale_rate` must be positive and finite; got {factor}.")
-    scaled = arrivals / factor
+    with np.errstate(over="ignore"):
+        scaled = arrivals / factor
     if not np.isfinite(scaled[-1]):
         raise ParameterError(f"`factor` of `scale_rate` is so small that times overflow; got {factor}.")
     note = Note(kind="changed", count=trace.n, what=f"scale_rate({factor:g}): arrival rate times {factor:g}, nothing removed")
