@@ -70,8 +70,23 @@ def test_bad_probabilities(text: str) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    " uniform uniform:0 uniform:5:4 uniform:1:2:3 uniform:x uniform:1.5 constant:0 constant: poisson:4 lognormal:5:1 "
-    "lognormal:-5:1:9 lognormal:5:0:9 lognormal:5:nan:9 lognormal:5:1:0".split(" "),
+    [
+        "",
+        "uniform",
+        "uniform:0",
+        "uniform:5:4",
+        "uniform:1:2:3",
+        "uniform:x",
+        "uniform:1.5",
+        "constant:0",
+        "constant:",
+        "poisson:4",
+        "lognormal:5:1",
+        "lognormal:-5:1:9",
+        "lognormal:5:0:9",
+        "lognormal:5:nan:9",
+        "lognormal:5:1:0",
+    ],
 )
 def test_bad_specifications(spec: str) -> None:
     """The legal forms are named."""
