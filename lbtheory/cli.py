@@ -6,6 +6,7 @@ Heavy libraries are imported inside the commands, so that ``lbtheory --help`` an
 import json
 import math
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ import lbtheory
 from lbtheory.core.errors import InputError, LBTheoryError, ParameterError
 
 if TYPE_CHECKING:
+    from lbtheory.decode import Comparison
     from lbtheory.decode.exact import Solution
     from lbtheory.decode.instance import DecodeInstance
 
@@ -143,11 +145,8 @@ def decode(
 
     `lbtheory decode --workers 8 --slots 8 --policy jsq --policy brh:gamma=0.64,predictor=survival --trace azure2024-like`
     """
-    from lbtheory.decode.comparison import compare
-    from lbtheory.decode.policies import make_policy
+    from lbtheory.decode import Source, StepTime, compare, make_policy, make_workload
     from lbtheory.decode.records import check_file_format
-    from lbtheory.decode.timing import StepTime
-    from lbtheory.decode.workload import SATURATED_STEPS, SATURATED_WARMUP, Source, make_workload
 
     named = {
         "first": first,
@@ -168,21 +167,15 @@ def decode(
         filters=[(name, value) for name, value in named.items() if value is not None],
         recurrence=recurrence,
     )
-    if len(set(policy)) != len(policy):
-        raise ParameterError("`--policy` names the same policy twice. Give each once (options make a difference).")
     check_file_format(records_format)
+    _check_policies(policy)
     cap, cap_all = _overtake(overtake)
-    for text in policy:
-        make_policy(text.partition(":")[0])  # a wrong name is said before a long trace is read
     timing = StepTime(t_fixed=t_fixed, t_token=t_token, t_mean=t_mean)
     work = make_workload(
         source, workers=workers, slots=slots, release=release, queue=queue, start=start, prefill=prefill, steps=steps, seed=seed
     )
-    saturated = work.stream.releases.kind == "saturated"
-    steps = SATURATED_STEPS if saturated and steps is None else steps
-    warmup = (SATURATED_WARMUP if saturated else 0) if warmup is None else warmup
+    steps, warmup = work.default_steps(steps), work.default_warmup(warmup)
     policies = {text: make_policy(text, history=work.history, overtake=cap, cap_all=cap_all) for text in policy}
-    keep = list(policies) if records is not None else []
     with _Progress(len(work.stream)) as progress:
         result = compare(
             work.stream,
@@ -196,7 +189,7 @@ def decode(
             objectives=_objectives(slo),
             engine=engine,
             seed=seed,
-            keep=keep,
+            keep=policy if records is not None else (),
             keep_loads=records is not None,
             progress=progress.update,
         )
@@ -204,9 +197,7 @@ def decode(
         "workers": workers,
         "slots": slots,
         "overtake": {text: made.overtake for text, made in policies.items()},
-        "t_fixed": t_fixed,
-        "t_token": t_token,
-        "t_mean": t_mean,
+        **asdict(timing),
         "steps": steps,
         "warmup": warmup,
         "level": level,
@@ -218,22 +209,13 @@ def decode(
     }
     if result.left_out:
         typer.echo(f"lbtheory: interrupted; left out: {', '.join(result.left_out)}", err=True)
-    if records is not None:
-        for text, run in result.runs.items():
-            run.write(records / "".join(c if c.isalnum() or c in "-.=" else "_" for c in text), file_format=records_format)
+    for text, run in result.runs.items():
+        assert records is not None
+        run.write(records / "".join(c if c.isalnum() or c in "-.=" else "_" for c in text), file_format=records_format)
     if as_json:
         _print_json({"config": config, "requests": len(work.stream) + work.stream.refused, **result.as_json()})
-        return
-    from rich.console import Console
-
-    from lbtheory.decode.show import comparison_table
-
-    typer.echo(f"{len(work.stream):,} requests, G = {workers}, B = {slots}, release {config['release']}, warm-up {warmup}")
-    for note in config["notes"]:
-        typer.echo(f"  {note}")
-    console = Console()
-    console.width = max(console.width, 150 if not console.is_terminal else console.width)
-    console.print(comparison_table(result, level))
+    else:
+        _print_comparison(result, config, len(work.stream))
 
 
 @trace_app.command("describe")
@@ -318,6 +300,31 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("lbtheory: stopped", err=True)
         raise SystemExit(130) from None
+
+
+def _check_policies(texts: list[str]) -> None:
+    """Say a wrong or repeated name before a long trace is read."""
+    from lbtheory.decode import make_policy
+
+    if len(set(texts)) != len(texts):
+        raise ParameterError("`--policy` names the same policy twice. Give each once (options make a difference).")
+    for text in texts:
+        make_policy(text.partition(":")[0])
+
+
+def _print_comparison(result: "Comparison", config: dict[str, Any], requests: int) -> None:
+    """What was run, what was done to the trace, and the table."""
+    from rich.console import Console
+
+    from lbtheory.decode.show import comparison_table
+
+    system = f"G = {config['workers']}, B = {config['slots']}"
+    typer.echo(f"{requests:,} requests, {system}, release {config['release']}, warm-up {config['warmup']}")
+    for note in config["notes"]:
+        typer.echo(f"  {note}")
+    console = Console()
+    console.width = console.width if console.is_terminal else max(console.width, 150)
+    console.print(comparison_table(result, config["level"]))
 
 
 class _Progress:

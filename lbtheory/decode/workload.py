@@ -32,6 +32,16 @@ class Workload:
     history: History
     about: dict[str, Any]
 
+    def default_steps(self, steps: int | None) -> int | None:
+        """``steps``, or the default: 20,000 iterations when saturated, else all."""
+        return SATURATED_STEPS if steps is None and self.stream.releases.kind == "saturated" else steps
+
+    def default_warmup(self, warmup: int | None) -> int:
+        """``warmup``, or the default: 2,000 iterations when saturated, else none."""
+        if warmup is not None:
+            return warmup
+        return SATURATED_WARMUP if self.stream.releases.kind == "saturated" else 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
