@@ -24,8 +24,8 @@ class Number(str):
     __slots__ = ()
 
 
-def size(name: str, value: Any) -> int:
-    """A whole number ≥ 0 of tokens from CSV text, a JSON integer or a `Number`.
+def size(name: str, value: Any, limit: int = SIZE_LIMIT) -> int:
+    """A whole number from 0 up to ``limit`` (exclusive) of tokens from CSV text, a JSON integer or a `Number`.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def size(name: str, value: Any) -> int:
         number = value
     if number < 0:
         raise BadRow(f"{name} must not be negative; got {_shown(value)}.", _FIX)
-    if number >= SIZE_LIMIT:
+    if number >= limit:
         raise BadRow(
-            f"{name} must stay below {SIZE_LIMIT} tokens; got {_shown(value)}.",
+            f"{name} must stay below {limit} tokens; got {_shown(value)}.",
             "Scale the sizes down.",
             error=SizeOverflowError,
         )

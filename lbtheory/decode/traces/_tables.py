@@ -10,6 +10,7 @@ from lbtheory.core import FileFormatError
 from lbtheory.decode.traces._collect import Collector
 from lbtheory.decode.traces._parse import Number, size
 from lbtheory.decode.traces._source import BadRow, Source
+from lbtheory.decode.traces.base import SIZE_LIMIT
 
 DECODER = json.JSONDecoder(parse_float=Number, parse_constant=Number)
 """Keeps numbers that are not integers as text, so that no digit is lost before they are checked."""
@@ -120,7 +121,7 @@ def check_total(total: str | None, name: str, prompt: int, output: int) -> None:
     """Raise `BadRow` when a stated total is not prompt plus output."""
     if total is None:
         return
-    stated = size(name, total)
+    stated = size(name, total, 2 * SIZE_LIMIT)
     if stated != prompt + output:
         raise BadRow(
             f"{name} is {stated} but prompt + output is {prompt} + {output} = {prompt + output}.",

@@ -1,0 +1,51 @@
+"""The command line. Every command takes ``--json``; it returns 0, 1 on a failed check, 2 on bad input.
+
+Heavy libraries are imported inside the commands, so that ``lbtheory --help`` answers at once.
+"""
+
+from typing import Annotated
+
+import typer
+
+import lbtheory
+from lbtheory.cli.decode import decode
+from lbtheory.cli.reproduce import reproduce
+from lbtheory.cli.solve import solve
+from lbtheory.cli.trace import describe_file
+from lbtheory.core.errors import InputError, LBTheoryError
+
+app = typer.Typer(
+    name="lbtheory",
+    help="Load balancing for large-language-model serving: computable, checkable and reproducible.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+trace_app = typer.Typer(help="Look at trace files.", no_args_is_help=True)
+app.add_typer(trace_app, name="trace")
+for command in (solve, decode, reproduce):
+    app.command()(command)
+trace_app.command("describe")(describe_file)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        typer.echo(lbtheory.__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: bad input is one clear message and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        typer.echo(f"lbtheory: {error}", err=True)
+        raise SystemExit(2) from None
+    except LBTheoryError as error:
+        typer.echo(f"lbtheory: {error}", err=True)
+        raise SystemExit(130 if type(error).__name__ == "Interrupted" else 1) from None
+    except KeyboardInterrupt:
+        typer.echo("lbtheory: stopped", err=True)
+        raise SystemExit(130) from None

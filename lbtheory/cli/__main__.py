@@ -1,0 +1,5 @@
+"""``python -m lbtheory.cli``."""
+
+from lbtheory.cli import main
+
+main()
