@@ -2,6 +2,7 @@
 
 TITLE = "Gap to the exact optimum on the same states"
 REFERENCE = "decode paper, sections 3 and 5"
+SECONDS = {"quick": 6, "full": 60}  # one process
 
 POLICIES = [
     "br0",

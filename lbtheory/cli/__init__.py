@@ -11,6 +11,7 @@ import lbtheory
 from lbtheory.cli.decode import decode
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
+from lbtheory.cli.study import clean, resume, status
 from lbtheory.cli.trace import describe_file
 from lbtheory.core.errors import InputError, LBTheoryError
 
@@ -23,9 +24,15 @@ app = typer.Typer(
     add_completion=False,
 )
 trace_app = typer.Typer(help="Look at trace files.", no_args_is_help=True)
+study_app = typer.Typer(help="Stored results of experiments: where they stand, going on, cleaning up.", no_args_is_help=True)
+app.command()(solve)
+app.command()(decode)
+app.command()(reproduce)
+app.add_typer(study_app, name="study")
+study_app.command()(status)
+study_app.command()(resume)
+study_app.command()(clean)
 app.add_typer(trace_app, name="trace")
-for command in (solve, decode, reproduce):
-    app.command()(command)
 trace_app.command("describe")(describe_file)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lbtheory.cli._common import Json, print_json
+from lbtheory.cli._common import Json, print_json, print_rows
 
 
 def reproduce(
@@ -17,7 +17,7 @@ def reproduce(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes of the pool; one a core by default.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds a cell may take before it is stopped and recorded.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute stored results again.")] = False,
-    list_them: Annotated[bool, typer.Option("--list", help="List the artefacts and stop.")] = False,
+    list_them: Annotated[bool, typer.Option("--list", help="List artefacts, their state and expected seconds.")] = False,
     as_json: Json = False,
 ) -> None:
     """Rebuild tables and figures, published beside reproduced, and `report.html`.
@@ -26,15 +26,14 @@ def reproduce(
 
     Examples: `lbtheory reproduce --list`, `lbtheory reproduce gap --scale full`
     """
-    from lbtheory.study import discover, make_engine, rebuild
+    from lbtheory.study import listing, make_engine, rebuild
 
     if list_them:
-        listing = discover().listing()
+        rows = listing(out)
         if as_json:
-            print_json({"artefacts": listing})
+            print_json({"artefacts": rows})
         else:
-            for row in listing:
-                typer.echo(f"{row['id']:<18} {row['reference']:<28} {row['title']}")
+            print_rows(rows, ("id", "state", "quick_seconds", "full_seconds", "reference", "title"))
         return
     pool = make_engine(engine, workers=workers, time_limit=time_limit)
     outcome = rebuild(ids or (), scale=scale, out=out, engine=pool, force=force, stream=sys.stderr)

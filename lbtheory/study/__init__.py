@@ -14,5 +14,9 @@ from lbtheory.study.pipeline import Outcome as Outcome
 from lbtheory.study.pipeline import rebuild as rebuild
 from lbtheory.study.pipeline import reproduce as reproduce
 from lbtheory.study.runner import Interrupted as Interrupted
+from lbtheory.study.status import begun as begun
+from lbtheory.study.status import cells_stored as cells_stored
+from lbtheory.study.status import clean as clean
+from lbtheory.study.status import listing as listing
 from lbtheory.study.store import Store as Store
 from lbtheory.study.store import StoreError as StoreError

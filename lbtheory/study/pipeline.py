@@ -13,7 +13,7 @@ from lbtheory.study import tables
 from lbtheory.study.discovery import SCALES, Artefact, discover
 from lbtheory.study.engines import Engine, make_engine
 from lbtheory.study.runner import Plan, Progress, TableResult, clear, run_experiment, write_json
-from lbtheory.study.store import FOLDER, Store
+from lbtheory.study.store import BEGUN, FOLDER, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,6 +123,7 @@ def rebuild(
 
     if scale not in SCALES:
         raise ParameterError(f"`scale` of `reproduce` must be one of {', '.join(SCALES)}; got {scale!r}. Choose one of them.")
+    ids = tuple(ids)
     start, out, stream = time.perf_counter(), Path(out), sys.stderr if stream is None else stream
     experiments, artefacts = discover(root).select(ids)
     try:
@@ -131,6 +132,7 @@ def rebuild(
         raise InputError(f"`out` of `reproduce` cannot be made: {error}. Name a folder that can be written.") from error
     sweeps = [(one, one.cells(scale)) for one in experiments]
     progress = Progress(sum(len(cells) for _, cells in sweeps), stream)
+    write_json(out / FOLDER / BEGUN, {"ids": list(ids), "scale": scale})
     plan = Plan(engine=engine or make_engine(), store=Store(out / FOLDER), force=force)
     results = tuple(run_experiment(one, cells, scale, out, progress, plan) for one, cells in sweeps)
     known = {result.id: result.table for result in results if result.table is not None}

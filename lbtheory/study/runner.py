@@ -226,7 +226,7 @@ def _provenance(
         "cell_seconds": round(sum(result.attempt.seconds for result in results), 3),
         "peak_memory_mib": round(max((result.attempt.peak_memory for result in results), default=0.0), 1),
         "measured_columns": list(measured),
-        "inputs": _input_hashes(experiment, results),
+        "inputs": file_hashes(experiment, [result.cell for result in results]),
         "cells": [
             {
                 **result.cell._asdict(),
@@ -240,9 +240,9 @@ def _provenance(
     }
 
 
-def _input_hashes(experiment: Experiment, results: Sequence[CellResult]) -> dict[str, str]:
+def file_hashes(experiment: Experiment, cells: Sequence[Cell]) -> dict[str, str]:
     """SHA-256 of the experiment's own files and of every file that a parameter names."""
-    named = {str(v) for result in results for v in result.cell.parameters.values() if isinstance(v, str) and Path(v).is_file()}
+    named = {value for cell in cells for value in cell.parameters.values() if isinstance(value, str) and Path(value).is_file()}
     files = sorted(experiment.folder.glob("*.*")) + [Path(name) for name in sorted(named)]
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()}
 

@@ -22,6 +22,7 @@ from lbtheory.study.work import Attempt
 
 FORMAT = 1
 FOLDER = ".store"
+BEGUN = "begun.json"
 
 
 class StoreError(LBTheoryError):

@@ -108,3 +108,18 @@ def test_version(call: Call) -> None:
     import lbtheory
 
     assert call("--version").out.strip() == lbtheory.__version__
+
+
+def test_study_commands(call: Call, tmp_path: Path) -> None:
+    """Status of an empty folder, nothing to resume, nothing to clean."""
+    rows = call("study", "status", "--out", tmp_path, "--json").json["experiments"]
+    assert {row["id"] for row in rows} >= {"decode-table3", "gap"} and all(row["stored"] == 0 for row in rows)
+    assert "decode-fig4" in call("study", "status", "--out", tmp_path).out
+    nothing = call("study", "resume", "--out", tmp_path)
+    assert nothing.code == 2 and "lbtheory reproduce" in nothing.err
+    assert call("reproduce", "decode-fig4", "--out", tmp_path / "made", "--engine", "serial").code == 0
+    again = call("study", "resume", "--out", tmp_path / "made", "--json")
+    assert again.code == 0 and {one["id"] for one in again.json["made"]} == {"decode-fig4"} and "1/1" in again.err
+    assert call("study", "clean", "--out", tmp_path, "--json").json == {"removed": 0}
+    listed = call("reproduce", "--list", "--out", tmp_path, "--json").json["artefacts"]
+    assert all(row["state"] == "missing" and row["full_seconds"] >= row["quick_seconds"] > 0 for row in listed)

@@ -65,7 +65,7 @@ def test_everything_is_written(checkout: Path, tmp_path: Path) -> None:
     assert "report:" in log
     names = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     stored = {name for name in names if name.startswith(".store/")}
-    assert len(stored) == 3, "one file a cell"
+    assert len(stored) == 4, "one file a cell, and what was begun"
     names -= stored
     kinds = {"table.csv", "table.md", "table.provenance.json", "caption.md", "comparison.csv", "comparison.md"}
     kinds |= {"figure.svg", "figure.png", "figure.pdf"}

@@ -427,3 +427,9 @@ def test_describe_says_why_something_is_null(write) -> None:
     assert empty["requests"] == 0 and empty["prompt"]["mean"] is None and "no usable request" in empty["notes"]["prompt"]
     with pytest.raises(EmptyTraceError, match="holds no request"):
         read_trace(write(AZURE))
+
+
+def test_a_total_may_exceed_the_limit_of_one_size(write) -> None:
+    top = 2**40 - 1
+    trace = read_trace(write(f"num_prefill_tokens,num_decode_tokens,num_total_tokens\n{top},2,{top + 2}\n"))
+    assert (trace.prompts.tolist(), trace.outputs.tolist()) == ([top], [2])
