@@ -1,7 +1,9 @@
 """What an engine is."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from lbtheory.study.discovery import Cell
 from lbtheory.study.work import Attempt
@@ -15,3 +17,21 @@ class Engine(ABC):
     @abstractmethod
     def run(self, cells: Sequence[Cell]) -> Iterator[tuple[int, Attempt]]:
         """Give (index of the cell, what it gave) as cells finish; every cell once."""
+
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Environment in which numeric libraries start with one thread."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -6,22 +6,19 @@ driver: they see their pipe close. Numeric libraries get one thread a worker.
 """
 
 import multiprocessing
-import os
 import signal
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from lbtheory.study.discovery import Cell
-from lbtheory.study.engines.base import Engine
+from lbtheory.study.engines.base import Engine, one_thread
 from lbtheory.study.work import Attempt, attempt, lost
 
 TRIES = 3
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 class LocalEngine(Engine):
@@ -97,7 +94,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=serve, args=(theirs,), daemon=True)
-        with _one_thread():
+        with one_thread():
             self.process.start()
         theirs.close()
         self.cell: int | None = None
@@ -143,18 +140,3 @@ def serve(pipe: Connection) -> None:
             pipe.send(attempt(Cell(*cell)))
         except (EOFError, OSError):
             return
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Environment in which numeric libraries start with one thread."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
