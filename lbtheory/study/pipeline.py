@@ -13,6 +13,7 @@ from lbtheory.study import tables
 from lbtheory.study.discovery import SCALES, Artefact, discover
 from lbtheory.study.engines import Engine, make_engine
 from lbtheory.study.runner import Plan, Progress, TableResult, clear, run_experiment, write_json
+from lbtheory.study.statements import Statement
 from lbtheory.study.store import BEGUN, FOLDER, Store
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class ArtefactResult:
     comparison: "pd.DataFrame | None"
     columns: Mapping[str, str]
     numbers: Mapping[str, Any]
+    statements: "tuple[Statement, ...]"
     reads: tuple[str, ...]
     failure: dict[str, Any] | None
 
@@ -146,17 +148,19 @@ def rebuild(
 def _make(artefact: Artefact, known: "Mapping[str, pd.DataFrame]", out: Path, progress: Progress) -> ArtefactResult:
     """Draw one artefact and write its files; a failure is a result with its traceback."""
     folder = out / artefact.id
-    for stem in ("figure", "comparison", "caption", "artefact-failure"):
+    for stem in ("figure", "comparison", "statements", "caption", "artefact-failure"):
         clear(folder, stem)
     title, reference, reads = artefact.plot.TITLE, artefact.plot.REFERENCE, artefact.tables
     numbers: dict[str, Any] = {}
     figure, caption, comparison, failure = None, "", None, None
+    statements: tuple[Statement, ...] = ()
     missing = [name for name in reads if name not in known]
     try:
         if missing:
             raise InputError(f"{artefact.id} reads the table of {', '.join(missing)}, which failed. Mend that first.")
         inputs = {name: known[name].copy() for name in reads} | _published(artefact.folder)
         figure, comparison, numbers, caption = _draw(artefact, inputs, folder)
+        statements = _statements(artefact, inputs, folder)
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"
         failure = {"task": "artefact", "error": error, "traceback": traceback.format_exc()}
@@ -171,6 +175,7 @@ def _make(artefact: Artefact, known: "Mapping[str, pd.DataFrame]", out: Path, pr
         comparison=comparison,
         columns=dict(getattr(artefact.plot, "COLUMNS", {})),
         numbers=numbers,
+        statements=statements,
         reads=reads,
         failure=failure,
     )
@@ -199,6 +204,17 @@ def _draw(
         raise InputError(f"{template}: cannot be filled ({error!r}). `numbers` of plot.py gives: {known}.") from error
     (folder / "caption.md").write_text(caption, encoding="utf-8")
     return path, comparison, numbers, caption
+
+
+def _statements(artefact: Artefact, inputs: "dict[str, pd.DataFrame]", folder: Path) -> tuple[Statement, ...]:
+    """Published statements tried, also written as a table."""
+    if not hasattr(artefact.plot, "statements"):
+        return ()
+    import pandas as pd
+
+    found = tuple(Statement(**one) for one in artefact.plot.statements(inputs))
+    tables.write(pd.DataFrame([one.as_row() for one in found]), folder / "statements")
+    return found
 
 
 def _published(folder: Path) -> "dict[str, pd.DataFrame]":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lbtheory.study import tables
+from lbtheory.study.statements import ALLOWANCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +46,10 @@ td { white-space: nowrap; }
 .number { text-align: right; }
 .failure { border-left: 4px solid var(--bad); background: var(--tint); padding: .5rem .8rem; margin: 1rem 0; }
 .failure strong { color: var(--bad); }
+.statements { list-style: none; padding: 0; } .statements li { margin: .35rem 0; }
+.badge { display: inline-block; min-width: 6.6rem; padding: .05rem .5rem; border-radius: .6rem; border: 1px solid;
+  font-size: .8rem; text-align: center; }
+.agrees { color: #00684a; } .disagrees { color: #a3200d; } .inconclusive { color: #5f5f5f; }
 pre { overflow-x: auto; font-size: .78rem; line-height: 1.35; }
 code { overflow-wrap: anywhere; }
 details { margin: .75rem 0; } summary { cursor: pointer; }
@@ -144,10 +149,30 @@ def _artefact(artefact: "ArtefactResult") -> str:
         parts.append(f'<figure style="margin: 0"><div class="frame">{drawing}</div></figure>')
     if artefact.caption:
         parts.append(f'<div class="caption">{_markdown(artefact.caption)}</div>')
+    if artefact.statements:
+        parts.append(_badges(artefact))
     if artefact.comparison is not None:
         parts.append("<h3>Published beside reproduced</h3>")
         parts.append(_table(artefact.comparison, artefact.columns, f"{artefact.id}/comparison.csv"))
     return "\n".join(parts)
+
+
+def _badges(artefact: "ArtefactResult") -> str:
+    """Published statements tried, each with its verdict, and the rule."""
+    items = "\n".join(
+        f'<li><span class="badge {one.verdict}">{one.verdict}</span> {escape(one.text)}: '
+        f"published {tables.shown(one.published)}, reproduced {tables.shown(one.reproduced)}{_interval(one.low, one.high)}</li>"
+        for one in artefact.statements
+    )
+    return (
+        f'<h3>Published statements tried</h3>\n<ul class="statements">\n{items}\n</ul>\n'
+        '<p class="muted">A published figure is one draw without an interval: it agrees within the reproduced 95 % interval '
+        f"widened by {ALLOWANCE:.0%} of its value, disagrees outside twice that, and is inconclusive in between.</p>"
+    )
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" ({tables.shown(low)} to {tables.shown(high)})"
 
 
 def _experiment(result: "TableResult") -> str:

@@ -72,13 +72,31 @@ def markdown(table: "pd.DataFrame", columns: Mapping[str, str] | None = None, ro
     return text
 
 
+def latex(table: "pd.DataFrame", columns: Mapping[str, str] | None = None, rows: int = MARKDOWN_ROWS) -> str:
+    """``table`` as a LaTeX tabular (package booktabs), its first ``rows`` rows."""
+    headings, body, numeric = cells(table.head(rows), columns)
+    lines = [" & ".join(map(_escaped, line)) + r" \\" for line in [headings, *body]]
+    form = "".join("r" if right else "l" for right in numeric)
+    parts = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Text with LaTeX's special characters escaped, and the symbols of headings in its own notation."""
+    special = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    symbols = {"÷": r"$\div$", "±": r"$\pm$", "–": "--", "−": r"$-$", "·": r"$\cdot$", "γ": r"$\gamma$", "β": r"$\beta$"}
+    plain = {c: "\\" + c for c in "&%$#_"}
+    return "".join((special | symbols | plain).get(c, c) for c in text)
+
+
 def write(table: "pd.DataFrame", stem: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
-    """Write ``stem.csv`` and ``stem.md``; the same table gives the same bytes.
+    """Write ``stem.csv``, ``stem.md`` and ``stem.tex``; the same table gives the same bytes.
 
     Numbers in the CSV file are written with the digits that give the same double back.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("csv", "md")]
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("csv", "md", "tex")]
     paths[0].write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8", newline="\n")
     paths[1].write_text(markdown(table, columns), encoding="utf-8", newline="\n")
+    paths[2].write_text(latex(table, columns), encoding="utf-8", newline="\n")
     return paths

@@ -68,13 +68,14 @@ def test_everything_is_written(checkout: Path, tmp_path: Path) -> None:
     assert len(stored) == 4, "one file a cell, and what was begun"
     names -= stored
     kinds = {"table.csv", "table.md", "table.provenance.json", "caption.md", "comparison.csv", "comparison.md"}
-    kinds |= {"figure.svg", "figure.png", "figure.pdf"}
+    kinds |= {"figure.svg", "figure.png", "figure.pdf", "table.tex", "comparison.tex"}
     assert {f"tiny-draws/{kind}" for kind in kinds} <= names
     assert names - {f"tiny-draws/{kind}" for kind in kinds} == {
         "report.html",
         "tiny-table/caption.md",
         "tiny-table/comparison.csv",
         "tiny-table/comparison.md",
+        "tiny-table/comparison.tex",
     }
     table = pd.read_csv(tmp_path / "out/tiny-draws/table.csv")
     assert table["draws"].tolist() == [1, 2, 3]
