@@ -92,6 +92,8 @@ def decode(
         recurrence=recurrence,
     )
     check_file_format(records_format)
+    objectives = _objectives(slo)
+    _check_folder(records)
     _check_policies(policy)
     cap, cap_all = _overtake(overtake)
     timing = StepTime(t_fixed=t_fixed, t_token=t_token, t_mean=t_mean)
@@ -110,7 +112,7 @@ def decode(
             steps=steps,
             warmup=warmup,
             level=level,
-            objectives=_objectives(slo),
+            objectives=objectives,
             engine=engine,
             seed=seed,
             keep=policy if records is not None else (),
@@ -126,7 +128,7 @@ def decode(
         "warmup": warmup,
         "level": level,
         "intervals": "batch means",
-        "objectives": _objectives(slo) or None,
+        "objectives": objectives or None,
         "seed": seed,
         "version": lbtheory.__version__,
         **work.about,
@@ -140,6 +142,17 @@ def decode(
         print_json({"config": config, "requests": len(work.stream) + work.stream.refused, **result.as_json()})
     else:
         _print_comparison(result, config, len(work.stream))
+
+
+def _check_folder(folder: Path | None) -> None:
+    """Make the folder of the records, so that what cannot be written is said before anything is computed."""
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"`--records {folder}` cannot be made ({error.strerror}). Name a folder that can be written."
+        ) from None
 
 
 def _check_policies(texts: list[str]) -> None:
@@ -193,7 +206,7 @@ def _overtake(text: str) -> tuple[int | None, bool]:
         return None, False
     if text == "none":
         return None, True
-    if text.isdigit():
+    if text.isascii() and text.isdecimal():
         return int(text), True
     raise ParameterError(
         f"`--overtake` must be a whole number ≥ 0, none, or auto (64 for level policies, else none); got {text!r}."
@@ -203,13 +216,16 @@ def _overtake(text: str) -> tuple[int | None, bool]:
 def _objectives(text: str) -> dict[str, float]:
     from lbtheory.core import UnknownNameError
 
-    found = {}
+    found: dict[str, float] = {}
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
         if name not in ("ttft", "tpot", "e2e"):
             raise UnknownNameError("objective of --slo", name, ("ttft", "tpot", "e2e"))
         try:
-            found[name] = float(value)
+            limit = float(value)
         except ValueError:
-            raise ParameterError(f"`--slo` must be like ttft=2,tpot=0.1; got {part!r}.") from None
+            limit = 0.0
+        if name in found or not 0 < limit < float("inf"):
+            raise ParameterError(f"`--slo` must be like ttft=2,tpot=0.1, each once and positive seconds; got {part!r}.")
+        found[name] = limit
     return found

@@ -16,6 +16,7 @@ from lbtheory.decode.stream import RequestStream
 from lbtheory.decode.timing import StepTime
 
 ENGINES = ("auto", "compiled", "plain")
+WORKER_LIMIT = 2**20
 STOPPED = {0: "steps", 1: "drained", 2: "exhausted"}
 
 
@@ -66,6 +67,8 @@ def simulate(
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if (value is None and name != "steps") or (value is not None and not (whole and value >= 1)):
             raise ParameterError(f"`{name}` of `simulate` must be a whole number ≥ 1; got {value!r}.")
+    if workers > WORKER_LIMIT:
+        raise ParameterError(f"`workers` of `simulate` must be at most {WORKER_LIMIT}; got {workers}.")
     if engine not in ENGINES:
         raise ParameterError(f"`engine` of `simulate` must be one of {', '.join(ENGINES)}; got {engine!r}.")
     from lbtheory.decode import engine_compiled, engine_plain

@@ -175,6 +175,8 @@ def read_instance(path: str | Path) -> DecodeInstance:
         raise InstanceError(f"{path}: cannot be read ({error.strerror or error}).") from None
     except json.JSONDecodeError as error:
         raise InstanceError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from None
+    except RecursionError:
+        raise InstanceError(f"{path}: its JSON is nested too deeply. Give one object with lists of numbers.") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise InstanceError(f"{path}: {error}") from None
     if not isinstance(data, dict):

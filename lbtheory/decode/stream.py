@@ -8,6 +8,8 @@ from lbtheory.core import EmptyTraceError, ParameterError, SizeOverflowError, ge
 from lbtheory.decode.instance import TOTAL_LIMIT
 from lbtheory.decode.traces.releases import Releases
 
+OUTPUT_LIMIT = 2**24
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestStream:
@@ -72,6 +74,11 @@ def request_stream(
         raise SizeOverflowError(
             f"prompts and outputs must stay below {TOTAL_LIMIT // 2**12} tokens together so that loads are exact; got "
             f"{int(s.max())} + {int(o.max())}. Scale the sizes down."
+        )
+    if int(o.max()) > OUTPUT_LIMIT:
+        raise SizeOverflowError(
+            f"outputs must be at most {OUTPUT_LIMIT} tokens (the calendar of departures is as long as the longest); got "
+            f"{int(o.max())} at index {int(o.argmax())}. Remove the request or scale the sizes down."
         )
     return RequestStream(
         prompts=readonly(s),

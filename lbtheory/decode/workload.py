@@ -148,6 +148,7 @@ def _from_laws(
     """A trace drawn from a prompt law and geometric outputs; the history is another draw."""
     if source.p is None or source.prompts is None:
         raise ParameterError("`--prompts LAW` needs `--p P` (completion probability a step, for example 1/4).")
+    traces.probability(source.p)  # must differ from 0 and 1 as a double too
     p, law = traces.rational_probability(source.p), traces.parse_law(source.prompts)
     lengths = traces.Geometric(p=p)
     n = source.requests

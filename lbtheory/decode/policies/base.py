@@ -189,8 +189,10 @@ def check_choice(policy: str, name: str, value: Any, choices: tuple[Any, ...]) -
 
 def check_cap(policy: str, overtake: int | None) -> None:
     """Raise `ParameterError` unless the overtaking cap is None or a whole number ≥ 0."""
-    if overtake is not None and (isinstance(overtake, bool) or not isinstance(overtake, int) or overtake < 0):
-        raise ParameterError(f"`overtake` of policy {policy!r} must be none or a whole number ≥ 0; got {overtake!r}.")
+    if overtake is not None and (isinstance(overtake, bool) or not isinstance(overtake, int) or not 0 <= overtake < 2**62):
+        raise ParameterError(
+            f"`overtake` of policy {policy!r} must be none or a whole number ≥ 0 and below 2^62; got {overtake!r}."
+        )
 
 
 def check_range(policy: str, name: str, value: float, low: float, high: float = float("inf")) -> None:

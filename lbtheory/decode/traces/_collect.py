@@ -79,6 +79,8 @@ class Collector:
             raise BadRow("some requests have an arrival time and some have none.", "Give all of them a time, or none.")
         if (key is not None) != self.keyed:
             raise BadRow("some requests have a prompt key (hash list) and some have none.", "Give all of them one, or none.")
+        if time is not None and not -(2**63) <= time < 2**63:
+            raise BadRow("the arrival time is outside the years 1678 to 2262.", "Correct or remove the line.")
         self.prompts.append(prompt)
         self.outputs.append(output)
         if time is not None:

@@ -253,3 +253,40 @@ def test_reproduce_refuses_unknown_ids(call: Call) -> None:
     """With the nearest name."""
     refused(call, "reproduce", "decode-tabel3", says=["decode-tabel3", "decode-table3"])
     refused(call, "reproduce", "gap", "--scale", "huge", says=["scale", "quick"])
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("2263-01-01 00:00:00,3,1", ["line 2", "2262"]),
+        ("2023-11-16 18:15:46,3,549755813888", ["outputs", "Remove"]),
+    ],
+)
+def test_extreme_rows(call: Call, write: Write, row: str, says: list[str]) -> None:
+    """A time beyond 64-bit nanoseconds; an output that no calendar could hold."""
+    refused(call, *DECODE, "--trace", write(AZURE + row + "\n"), says=says)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--slo", "ttft=nan"), ["--slo"]),
+        (("--slo", "ttft=-1"), ["--slo"]),
+        (("--slo", "ttft=1,ttft=2"), ["--slo"]),
+        (("--overtake", "²"), ["--overtake"]),
+        (("--policy", "br0:overtake=99999999999999999999"), ["`overtake`"]),
+        (("--workers", 99_999_999_999), ["`workers`"]),
+    ],
+)
+def test_extreme_options(call: Call, trace: Path, words: tuple[Any, ...], says: list[str]) -> None:
+    """Refused before anything is computed."""
+    refused(call, *DECODE, "--trace", trace, *words, says=says)
+
+
+def test_records_are_checked_first(call: Call, trace: Path) -> None:
+    """A file where the folder should be; a probability that is 0 as a double; JSON that is nested too deeply."""
+    refused(call, *DECODE, "--trace", trace, "--records", trace, says=["--records", "can be written"])
+    refused(call, *DECODE, "--p", "1e-400", "--prompts", "uniform:4", says=["`p`"])
+    deep = trace.with_name("deep.json")
+    deep.write_text("[" * 100_000, encoding="utf-8")
+    refused(call, "solve", deep, says=["deep.json", "nested"])
