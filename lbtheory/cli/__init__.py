@@ -13,7 +13,7 @@ from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
 from lbtheory.cli.study import clean, resume, status
 from lbtheory.cli.trace import describe_file
-from lbtheory.core.errors import InputError, LBTheoryError
+from lbtheory.core.errors import LBTheoryError
 
 app = typer.Typer(
     name="lbtheory",
@@ -44,15 +44,12 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Entry point: bad input is one clear message and exit code 2."""
+    """Entry point: an error is one clear message, and its exit code (2 for bad input)."""
     try:
         app()
-    except InputError as error:
-        typer.echo(f"lbtheory: {error}", err=True)
-        raise SystemExit(2) from None
     except LBTheoryError as error:
         typer.echo(f"lbtheory: {error}", err=True)
-        raise SystemExit(130 if type(error).__name__ == "Interrupted" else 1) from None
+        raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         typer.echo("lbtheory: stopped", err=True)
         raise SystemExit(130) from None

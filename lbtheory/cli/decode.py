@@ -215,12 +215,13 @@ def _overtake(text: str) -> tuple[int | None, bool]:
 
 def _objectives(text: str) -> dict[str, float]:
     from lbtheory.core import UnknownNameError
+    from lbtheory.decode.summary import OBJECTIVES
 
     found: dict[str, float] = {}
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
-        if name not in ("ttft", "tpot", "e2e"):
-            raise UnknownNameError("objective of --slo", name, ("ttft", "tpot", "e2e"))
+        if name not in OBJECTIVES:
+            raise UnknownNameError("objective of --slo", name, OBJECTIVES)
         try:
             limit = float(value)
         except ValueError:

@@ -1,6 +1,7 @@
 """What every other package stands on: errors, random streams, solver status, frozen arrays."""
 
 from lbtheory.core.arrays import readonly as readonly
+from lbtheory.core.checks import whole_number as whole_number
 from lbtheory.core.errors import CapacityError as CapacityError
 from lbtheory.core.errors import EmptyTraceError as EmptyTraceError
 from lbtheory.core.errors import FileFormatError as FileFormatError

@@ -5,14 +5,19 @@ Everything under `InputError` is bad input: the command line prints its message 
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import ClassVar
 
 
 class LBTheoryError(Exception):
-    """Base of every error that lbtheory raises on purpose."""
+    """Base of every error that lbtheory raises on purpose; ``exit_code`` is what the command line returns for it."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class InputError(LBTheoryError, ValueError):
     """The caller's input is wrong; the message names it and the remedy."""
+
+    exit_code: ClassVar[int] = 2
 
 
 class ParameterError(InputError):

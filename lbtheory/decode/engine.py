@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lbtheory.core import ParameterError, readonly
+from lbtheory.core import ParameterError, readonly, whole_number
 from lbtheory.decode.policies.base import Policy
 from lbtheory.decode.records import IterationRecords, RequestRecords, Run
 from lbtheory.decode.stream import RequestStream
@@ -63,10 +63,10 @@ def simulate(
     ------
     ParameterError
     """
-    for name, value in (("workers", workers), ("slots", slots), ("steps", steps)):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if (value is None and name != "steps") or (value is not None and not (whole and value >= 1)):
-            raise ParameterError(f"`{name}` of `simulate` must be a whole number ≥ 1; got {value!r}.")
+    whole_number("workers", "simulate", workers, 1)
+    whole_number("slots", "simulate", slots, 1)
+    if steps is not None:
+        whole_number("steps", "simulate", steps, 1)
     if workers > WORKER_LIMIT:
         raise ParameterError(f"`workers` of `simulate` must be at most {WORKER_LIMIT}; got {workers}.")
     if engine not in ENGINES:

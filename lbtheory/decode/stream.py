@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbtheory.core import EmptyTraceError, ParameterError, SizeOverflowError, generator, readonly
+from lbtheory.core import EmptyTraceError, ParameterError, SizeOverflowError, generator, readonly, whole_number
 from lbtheory.decode.instance import TOTAL_LIMIT
 from lbtheory.decode.traces.releases import Releases
 
@@ -59,8 +59,7 @@ def request_stream(
     ------
     EmptyTraceError, ParameterError, SizeOverflowError
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"`seed` of `request_stream` must be a whole number ≥ 0; got {seed!r}.")
+    whole_number("seed", "request_stream", seed, 0)
     s, o = _whole("prompts", prompts), _whole("outputs", outputs)
     if len(s) == 0:
         raise EmptyTraceError("`prompts` of `request_stream` must hold at least one request; got none. Loosen the filters.")

@@ -155,9 +155,8 @@ def _from_laws(
     if n is None:
         if release not in (None, "saturated"):
             raise ParameterError(f"`--requests N` is needed with laws and `--release {release}`: say how many to draw.")
-        done = (
-            (steps or SATURATED_STEPS) * workers * slots * float(p)
-        )  # completions, of which the stream must cover all but with probability 1e-23
+        # completions; the stream must cover all but with probability 1e-23
+        done = (steps or SATURATED_STEPS) * workers * slots * float(p)
         n = workers * slots + queue + ceil(done + 10 * sqrt(done) + 10)
     if not 1 <= n <= REQUEST_LIMIT:
         raise ParameterError(

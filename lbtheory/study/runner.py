@@ -87,6 +87,8 @@ class Progress:
 class Interrupted(LBTheoryError):
     """The run was stopped; says how much is stored and how to go on."""
 
+    exit_code = 130
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:

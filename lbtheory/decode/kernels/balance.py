@@ -113,7 +113,7 @@ def _admit_all(stream, limits, rule, state, reach, admissions):  # type: ignore[
     while admissions > 0:
         forced = step.overdue(limits, state)
         if forced or slots > rule.greedy:
-            position = _emptiest(limits, state, free)
+            position = _emptiest(state, free)
             g = state.free[position]
             if forced:
                 i = state.ints[HEAD]
@@ -124,7 +124,7 @@ def _admit_all(stream, limits, rule, state, reach, admissions):  # type: ignore[
             admissions -= 1
             slots -= 1
         else:
-            position = _neediest(limits, rule, state, free, reach)
+            position = _neediest(rule, state, free, reach)
             g = state.free[position]
             chosen = _best_subset(stream, limits, rule, state, reach, g)
             for j in range(chosen):
@@ -137,7 +137,7 @@ def _admit_all(stream, limits, rule, state, reach, admissions):  # type: ignore[
 
 
 @kernel
-def _emptiest(limits, state, free):  # type: ignore[no-untyped-def]
+def _emptiest(state, free):  # type: ignore[no-untyped-def]
     """Most free slots, then smallest load, then lowest index; a position in the free list."""
     best = 0
     for j in range(1, free):
@@ -150,7 +150,7 @@ def _emptiest(limits, state, free):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _neediest(limits, rule, state, free, reach):  # type: ignore[no-untyped-def]
+def _neediest(rule, state, free, reach):  # type: ignore[no-untyped-def]
     """Descending (free slots, smallest margin over the window), then lowest index."""
     best, best_margin = -1, 0
     for j in range(free):
@@ -246,7 +246,7 @@ def _best_subset(stream, limits, rule, state, reach, g):  # type: ignore[no-unty
         i = state.request[i].after
     best, best_mask, best_size, near = -np.inf, 0, 0, 0.0
     for requests in range(1, room + 1):
-        if (requests > 1 and rule.exact) or requests == 1:
+        if rule.exact or requests == 1:
             _margins(rule, reach, g, requests)
         for mask in range(1, 1 << window):
             if _bits(mask) != requests:

@@ -165,7 +165,7 @@ def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignor
         if current < 0 or state.worker[current].quota == 0:
             current = _most_urgent(state, free)
         if rule.pairs and state.worker[current].quota == 2 and state.ints[WAITING] >= 2:
-            i, j = _nearest_pair(stream, rule, state, state.worker[current].need)
+            i, j = _nearest_pair(rule, state, state.worker[current].need)
             _give(stream, limits, rule, state, i, current, size)
             admissions -= 1
             if step.overdue(limits, state) and state.ints[HEAD] != j:
@@ -174,7 +174,7 @@ def _steer(stream, limits, rule, state, free, slots, admissions):  # type: ignor
             admissions -= 1
             continue
         want = state.worker[current].need / state.worker[current].quota
-        i = sizes.nearest(stream, state, want) if rule.window == 0 else _nearest_of(stream, rule, state, want)
+        i = sizes.nearest(stream, state, want) if rule.window == 0 else _nearest_of(rule, state, want)
         _give(stream, limits, rule, state, i, current, size)
         admissions -= 1
 
@@ -221,7 +221,7 @@ def _fitting(state, free, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _nearest_of(stream, rule, state, want):  # type: ignore[no-untyped-def]
+def _nearest_of(rule, state, want):  # type: ignore[no-untyped-def]
     """Of the oldest requests in the window the one whose prompt is nearest to ``want``; ties: oldest."""
     i = state.ints[HEAD]
     best, best_value = i, abs(state.request[i].prompt - want)
@@ -234,7 +234,7 @@ def _nearest_of(stream, rule, state, want):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _nearest_pair(stream, rule, state, want):  # type: ignore[no-untyped-def]
+def _nearest_pair(rule, state, want):  # type: ignore[no-untyped-def]
     """Of the oldest requests in the window the pair whose sum is nearest to ``want``; ties: oldest first, then second."""
     window = state.ints[WAITING] if rule.window == 0 else min(rule.window, state.ints[WAITING])
     i = state.ints[HEAD]

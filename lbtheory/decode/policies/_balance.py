@@ -21,7 +21,16 @@ from typing import ClassVar
 import numpy as np
 
 from lbtheory.decode.instance import Assignment
-from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_cap, check_choice, check_range
+from lbtheory.decode.policies.base import (
+    CompiledRule,
+    InformationSet,
+    Policy,
+    View,
+    check_cap,
+    check_choice,
+    check_range,
+    oldest_overdue,
+)
 
 SCORES = ("simplified", "exact")
 SEARCHES = ("enumeration", "reachable-sums")
@@ -156,8 +165,7 @@ class _Step:
 
     def overdue(self) -> bool:
         """Whether the overtaking cap forces the oldest request."""
-        cap = self.policy.overtake
-        return cap is not None and bool(self.queue) and self.admitted - self.view.order[self.queue[0]] >= cap
+        return oldest_overdue(self.view, self.policy.overtake, self.admitted, self.queue)
 
     def place(self, position: int, g: int) -> None:
         """Admit; the request is taken to stay through the window."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from lbtheory.core import InformationError
 from lbtheory.decode.instance import Assignment
-from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_cap
+from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_cap, oldest_overdue
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,8 +92,7 @@ class _Step:
 
     def overdue(self) -> bool:
         """Whether the overtaking cap forces the oldest request."""
-        cap = self.policy.overtake
-        return cap is not None and bool(self.queue) and self.admitted - self.view.order[self.queue[0]] >= cap
+        return oldest_overdue(self.view, self.policy.overtake, self.admitted, self.queue)
 
     def take(self, position: int, g: int) -> None:
         """Admit the request at this position of the original queue."""

@@ -130,6 +130,11 @@ class ForecastNeed:
     every_iteration: bool
 
 
+def oldest_overdue(view: View, overtake: int | None, admitted: int, queue: list[int]) -> bool:
+    """Whether the oldest of ``queue`` (positions) is forced after ``admitted`` admissions: ``admitted − i ≥ D``."""
+    return overtake is not None and bool(queue) and admitted - view.order[queue[0]] >= overtake
+
+
 REFRESHES = ("window", "iteration")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lbtheory.core import EmptyTraceError, ParameterError, readonly
+from lbtheory.core import EmptyTraceError, ParameterError, readonly, whole_number
 from lbtheory.decode.traces.base import Note, Trace
 
 
@@ -20,14 +20,14 @@ def outputs_above(trace: Trace, n: int) -> Trace:
     EmptyTraceError
         When no output is that long.
     """
-    _whole("n", "outputs_above", n, 0)
+    whole_number("n", "outputs_above", n, 0)
     longest = int(trace.outputs.max())
     return _keep(trace, trace.outputs > n, f"outputs_above({n})", f"the longest output has {longest} tokens")
 
 
 def first(trace: Trace, n: int) -> Trace:
     """Keep the first ``n`` requests in order of arrival (all of them when there are fewer)."""
-    _whole("n", "first", n, 1)
+    whole_number("n", "first", n, 1)
     return _keep(trace, np.arange(trace.n) < n, f"first({n})", "")
 
 
@@ -83,7 +83,7 @@ def cap_prompts(trace: Trace, cap: int, action: Literal["refuse", "drop", "trunc
     EmptyTraceError
         When every prompt is above the cap.
     """
-    _whole("cap", "cap_prompts", cap, 1)
+    whole_number("cap", "cap_prompts", cap, 1)
     if action not in ("refuse", "drop", "truncate"):
         raise ParameterError(f"`action` of `cap_prompts` must be 'refuse', 'drop' or 'truncate'; got {action!r}.")
     above = trace.prompts > cap
@@ -120,8 +120,3 @@ def _arrivals(trace: Trace, filter_name: str) -> np.ndarray:
             f"`{filter_name}` needs arrival times; trace {trace.name!r} has lengths only. Leave this filter out."
         )
     return trace.arrivals
-
-
-def _whole(name: str, filter_name: str, value: int, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ParameterError(f"`{name}` of `{filter_name}` must be a whole number ≥ {low}; got {value!r}.")

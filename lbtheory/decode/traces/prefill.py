@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbtheory.core import ParameterError, readonly
+from lbtheory.core import ParameterError, readonly, whole_number
 
 
 class PrefillResult(NamedTuple):
@@ -73,8 +73,7 @@ def prefill_pool(
 
 def _check(times: np.ndarray, sizes: np.ndarray, *, workers: int, batch: int, fixed: float, per_token: float) -> None:
     for name, value in (("workers", workers), ("batch", batch)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"`{name}` of `prefill_pool` must be a whole number ≥ 1; got {value!r}.")
+        whole_number(name, "prefill_pool", value, 1)
     for name, seconds in (("fixed", fixed), ("per_token", per_token)):
         if not (np.isfinite(seconds) and seconds >= 0):
             raise ParameterError(f"`{name}` of `prefill_pool` must be finite seconds ≥ 0; got {seconds!r}.")

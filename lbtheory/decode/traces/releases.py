@@ -5,11 +5,11 @@ Source: decode paper, section 2.1. Requests are indexed in release order, so tim
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from lbtheory.core import ParameterError, readonly
+from lbtheory.core import ParameterError, readonly, whole_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,7 +35,7 @@ class Releases:
 
 def saturated(queue: int = 64) -> Releases:
     """Requests are released so that ``queue`` are left waiting after every admission (while the trace lasts)."""
-    return Releases(kind="saturated", queue=_whole("queue", "saturated", queue, 0), times=None)
+    return Releases(kind="saturated", queue=whole_number("queue", "saturated", queue, 0), times=None)
 
 
 def at_iterations(iterations: Sequence[int] | np.ndarray) -> Releases:
@@ -83,9 +83,9 @@ def at_times(times: Sequence[float] | np.ndarray) -> Releases:
 
 def batched(n: int, size: int, every: int) -> Releases:
     """``n`` requests, ``size`` of them at iterations 1, 1 + ``every``, 1 + 2 ``every``, … (the last batch may be smaller)."""
-    _whole("n", "batched", n, 1)
-    _whole("size", "batched", size, 1)
-    _whole("every", "batched", every, 1)
+    whole_number("n", "batched", n, 1)
+    whole_number("size", "batched", size, 1)
+    whole_number("every", "batched", every, 1)
     return at_iterations(1 + (np.arange(n, dtype=np.int64) // size) * every)
 
 
@@ -111,12 +111,12 @@ def bursts(n: int, sizes: Sequence[int], gaps: Sequence[int]) -> Releases:
 
     A gap above 1 leaves empty iterations between bursts. The first burst comes at iteration 1; the last is cut to ``n`` in all.
     """
-    _whole("n", "bursts", n, 1)
+    whole_number("n", "bursts", n, 1)
     if len(sizes) == 0 or len(gaps) == 0:
         raise ParameterError("`sizes` and `gaps` of `bursts` must each hold at least one number.")
     for name, values in (("sizes", sizes), ("gaps", gaps)):
         for i, value in enumerate(values):
-            _whole(f"{name}[{i}]", "bursts", value, 1)
+            whole_number(f"{name}[{i}]", "bursts", value, 1)
     times = np.empty(n, dtype=np.int64)
     done = burst = 0
     iteration = 1
@@ -128,7 +128,7 @@ def bursts(n: int, sizes: Sequence[int], gaps: Sequence[int]) -> Releases:
 
 
 def _poisson(function: str, n: int, rate: float, rng: np.random.Generator) -> np.ndarray:
-    _whole("n", function, n, 1)
+    whole_number("n", function, n, 1)
     if not (np.isfinite(rate) and rate > 0 and np.isfinite(1 / rate)):
         raise ParameterError(f"`rate` of `{function}` must be positive and finite; got {rate}.")
     return np.cumsum(rng.exponential(1 / rate, size=n))
@@ -145,9 +145,3 @@ def _nondecreasing(name: str, function: str, array: np.ndarray, low: int) -> Non
             f"`{name}` of `{function}` must be nondecreasing; got {array[i]} after {array[i - 1]} at index {i}. "
             "Sort the requests by release."
         )
-
-
-def _whole(name: str, function: str, value: Any, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ParameterError(f"`{name}` of `{function}` must be a whole number ≥ {low}; got {value!r}.")
-    return int(value)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbtheory.core import ParameterError, UnknownNameError, generator
+from lbtheory.core import ParameterError, UnknownNameError, generator, whole_number
 from lbtheory.decode.traces.base import Note, Trace, make_trace
 
 Quantile = Callable[[np.ndarray], np.ndarray]
@@ -108,8 +108,7 @@ def bivariate_normal(n: int, seed: int | np.random.Generator) -> Trace:
     Means 3200 and 1200, standard deviations 2600 and 700, correlation −0.1, all before truncation: the default workload of the
     public simulator of the decode model. Pairs that are not both positive are drawn again; what rounds to 0 becomes 1.
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ParameterError(f"`n` of `bivariate_normal` must be a whole number ≥ 1; got {n!r}.")
+    whole_number("n", "bivariate_normal", n, 1)
     rng = seed if isinstance(seed, np.random.Generator) else generator(seed, "synthetic", "bivariate-normal")
     kept: list[np.ndarray] = []
     count = 0
@@ -268,8 +267,7 @@ def _streams(seed: int | np.random.Generator, name: str) -> list[np.random.Gener
 
 
 def _check(n: int, recurrence: float, output_correlation: float, rate: float | None) -> None:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ParameterError(f"`n` of `synthetic` must be a whole number ≥ 1; got {n!r}.")
+    whole_number("n", "synthetic", n, 1)
     if not 0 <= recurrence < 1:
         raise ParameterError(f"`recurrence` of `synthetic` must be in [0, 1); got {recurrence}.")
     if not 0 <= output_correlation <= 1:
