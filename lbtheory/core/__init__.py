@@ -14,6 +14,8 @@ from lbtheory.core.errors import ParameterError as ParameterError
 from lbtheory.core.errors import PolicyError as PolicyError
 from lbtheory.core.errors import SizeOverflowError as SizeOverflowError
 from lbtheory.core.errors import UnknownNameError as UnknownNameError
+from lbtheory.core.files import whole_file as whole_file
+from lbtheory.core.files import write_whole as write_whole
 from lbtheory.core.rng import generator as generator
 from lbtheory.core.rng import seed_sequence as seed_sequence
 from lbtheory.core.status import SolverStatus as SolverStatus

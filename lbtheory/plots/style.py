@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lbtheory.core import whole_file
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -166,11 +168,11 @@ def save(figure: "Figure", stem: str | Path, formats: tuple[str, ...] = FORMATS)
         "pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None},
     }
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
     written = []
     with context():
         for kind in formats:
             path = stem.with_name(f"{stem.name}.{kind}")
-            figure.savefig(path, format=kind, metadata=metadata[kind])
+            with whole_file(path) as temporary:
+                figure.savefig(temporary, format=kind, metadata=metadata[kind])
             written.append(path)
     return written

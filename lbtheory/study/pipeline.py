@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from lbtheory.core import InputError, ParameterError
+from lbtheory.core import InputError, ParameterError, write_whole
 from lbtheory.study import tables
 from lbtheory.study.discovery import SCALES, Artefact, discover
 from lbtheory.study.engines import Engine, make_engine
@@ -202,7 +202,7 @@ def _draw(
     except (KeyError, IndexError, ValueError) as error:
         known = ", ".join(sorted(numbers)) or "none"
         raise InputError(f"{template}: cannot be filled ({error!r}). `numbers` of plot.py gives: {known}.") from error
-    (folder / "caption.md").write_text(caption, encoding="utf-8")
+    write_whole(folder / "caption.md", caption)
     return path, comparison, numbers, caption
 
 

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lbtheory.core import write_whole
 from lbtheory.study import tables
 from lbtheory.study.statements import ALLOWANCE
 
@@ -113,8 +114,7 @@ Every number in a caption is computed from the tables of this run.</p>
 </body>
 </html>
 """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8", newline="\n")
+    write_whole(path, page)
     return path
 
 

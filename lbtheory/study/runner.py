@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import lbtheory
-from lbtheory.core import LBTheoryError
+from lbtheory.core import LBTheoryError, write_whole
 from lbtheory.study import tables
 from lbtheory.study.discovery import Cell, Experiment
 from lbtheory.study.engines import Engine
@@ -191,13 +191,12 @@ def clear(folder: Path, stem: str) -> None:
     """Make ``folder``, and remove what an earlier run wrote there as ``stem.…``, so that nothing stale is shown."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{stem}.*"):
-        old.unlink()
+        old.unlink(missing_ok=True)  # another driver may have been first
 
 
 def write_json(path: Path, content: Any) -> None:
     """Write ``content`` as indented JSON; what JSON does not know is written as text."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 def versions() -> dict[str, str]:

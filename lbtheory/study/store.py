@@ -6,8 +6,6 @@ kept with traceback and parameters, and tried again by the next run.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.core import InputError, LBTheoryError
+from lbtheory.core import InputError, LBTheoryError, write_whole
 from lbtheory.study import tasks
 from lbtheory.study.discovery import Cell
 from lbtheory.study.work import Attempt
@@ -75,19 +73,12 @@ class Store:
             When the file cannot be written; the temporary file is removed.
         """
         plain = {name: getattr(attempt, name) for name in Attempt.__slots__}
-        body = json.loads(_dump({"cell": _identity(cell), "attempt": plain}))
-        text = _dump({"format": FORMAT, "digest": _digest(body), "body": body})
+        body = json.loads(dump({"cell": _identity(cell), "attempt": plain}))
+        text = dump({"format": FORMAT, "digest": _digest(body), "body": body})
         path = self.path(cell)
-        temporary: str | None = None
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=f".{path.stem[:8]}.", suffix=".tmp", dir=path.parent)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, path)
+            write_whole(path, text)
         except OSError as error:
-            if temporary is not None:
-                Path(temporary).unlink(missing_ok=True)
             raise StoreError(
                 f"the store {self.folder} cannot be written ({error.strerror or error}). What was stored before is safe: "
                 "make room (or name another --out) and give the same command again to go on."
@@ -108,7 +99,7 @@ class Store:
 
 def key(cell: Cell) -> str:
     """Hash of what a result depends on: task, task version, parameters and seed."""
-    return blake2b(_dump(_identity(cell)).encode(), digest_size=16).hexdigest()
+    return blake2b(dump(_identity(cell)).encode(), digest_size=16).hexdigest()
 
 
 def _identity(cell: Cell) -> dict[str, Any]:
@@ -117,16 +108,23 @@ def _identity(cell: Cell) -> dict[str, Any]:
     except InputError:  # the cell will fail, and say so
         version = None
     identity: dict[str, Any] = json.loads(
-        _dump({"task": cell.task, "version": version, "parameters": cell.parameters, "seed": cell.seed})
+        dump({"task": cell.task, "version": version, "parameters": cell.parameters, "seed": cell.seed})
     )
     return identity
 
 
 def _digest(body: dict[str, Any]) -> str:
-    return blake2b(_dump(body).encode(), digest_size=16).hexdigest()
+    return blake2b(dump(body).encode(), digest_size=16).hexdigest()
 
 
-def _dump(value: Any) -> str:
+def dump(value: Any) -> str:
+    """Canonical JSON; numpy numbers as Python's.
+
+    Raises
+    ------
+    TypeError
+        For what cannot be stored.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
 
 

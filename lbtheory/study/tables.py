@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lbtheory.core import write_whole
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -94,9 +96,8 @@ def write(table: "pd.DataFrame", stem: Path, columns: Mapping[str, str] | None =
 
     Numbers in the CSV file are written with the digits that give the same double back.
     """
-    stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("csv", "md", "tex")]
-    paths[0].write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8", newline="\n")
-    paths[1].write_text(markdown(table, columns), encoding="utf-8", newline="\n")
-    paths[2].write_text(latex(table, columns), encoding="utf-8", newline="\n")
+    write_whole(paths[0], table.to_csv(index=False, lineterminator="\n"))
+    write_whole(paths[1], markdown(table, columns))
+    write_whole(paths[2], latex(table, columns))
     return paths

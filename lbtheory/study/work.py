@@ -34,6 +34,20 @@ def attempt(cell: Cell) -> Attempt:
     return Attempt(records=records, seconds=seconds, peak_memory=peak_memory(), error=error, trace=trace)
 
 
+def limited(cell: Cell, time_limit: float | None) -> Attempt:
+    """`attempt`, in a process of its own that is killed after ``time_limit`` seconds where there is a limit."""
+    if time_limit is None:
+        return attempt(cell)
+    from lbtheory.study.isolated import attempt_within
+
+    return attempt_within(cell, time_limit)
+
+
+def out_of_time(limit: float) -> str:
+    """What is said of a cell that exceeded ``limit`` seconds."""
+    return f"TimeLimit: it ran longer than {limit:g} s and was stopped"
+
+
 def lost(what: str, seconds: float) -> Attempt:
     """A cell that never came back."""
     return Attempt(records=[], seconds=seconds, peak_memory=0.0, error=what, trace=what)

@@ -21,7 +21,7 @@ def make_engine(
     workers : int, optional
         Processes of the pool, or of a Dask cluster started here; as many as this process may use by default.
     time_limit : float, optional
-        Seconds a cell may take on the local pool before it is killed and recorded as a failure.
+        Seconds a cell may take before it is killed and recorded as a failure.
     scheduler : str, optional
         Address of a Dask scheduler that exists; without it a cluster is started here.
 
@@ -35,15 +35,13 @@ def make_engine(
         raise ParameterError(f"`time_limit` of `make_engine` must be more than 0 seconds; got {time_limit}.")
     if scheduler is not None and name != "dask":
         raise ParameterError(f"`scheduler` needs `--engine dask`; got engine {name!r}. Leave it out.")
-    if time_limit is not None and name in ("serial", "dask"):
-        raise ParameterError(f"`time_limit` needs `--engine local`: with {name!r} a cell cannot be stopped. Leave it out.")
     processes = workers or len(os.sched_getaffinity(0))
     if name == "serial":
-        return SerialEngine()
+        return SerialEngine(time_limit=time_limit)
     if name == "local":
         return LocalEngine(workers=processes, time_limit=time_limit)
     if name == "dask":
         from lbtheory.study.engines.dask import DaskEngine
 
-        return DaskEngine(workers=processes, scheduler=scheduler)
+        return DaskEngine(workers=processes, scheduler=scheduler, time_limit=time_limit)
     raise UnknownNameError("engine", name, ENGINES)

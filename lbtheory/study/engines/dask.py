@@ -4,6 +4,7 @@ Needs the extra ``cluster``. Any worker that has lbtheory can run any cell, sinc
 a cell again when its worker dies; one that has killed several workers is recorded as a failure.
 """
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -11,8 +12,8 @@ from typing import Any
 
 from lbtheory.core import InputError, ParameterError
 from lbtheory.study.discovery import Cell
-from lbtheory.study.engines.base import Engine, one_thread
-from lbtheory.study.work import Attempt, attempt, lost
+from lbtheory.study.engines.base import Engine, worker_environment
+from lbtheory.study.work import Attempt, limited, lost
 
 CONNECT_SECONDS = 20.0
 
@@ -26,16 +27,18 @@ class DaskEngine(Engine):
         Processes of a cluster that is started here; not used with ``scheduler``.
     scheduler : str, optional
         Address of a scheduler that exists, ``tcp://HOST:PORT``.
+    time_limit : float, optional
+        Seconds a cell may take; with a limit each cell has a process of its own on its worker.
     """
 
     name = "dask"
 
-    def __init__(self, *, workers: int, scheduler: str | None = None) -> None:
+    def __init__(self, *, workers: int, scheduler: str | None = None, time_limit: float | None = None) -> None:
         try:
             import distributed  # noqa: F401
         except ModuleNotFoundError:
             raise ParameterError("`--engine dask` needs the extra `cluster`: pip install 'lbtheory[cluster]'.") from None
-        self.workers, self.scheduler = workers, scheduler
+        self.workers, self.scheduler, self.time_limit = workers, scheduler, time_limit
 
     def run(self, cells: Sequence[Cell]) -> Iterator[tuple[int, Attempt]]:
         """As they finish."""
@@ -46,7 +49,7 @@ class DaskEngine(Engine):
         with ExitStack() as stack:
             client = self._client(stack)
             began = time.monotonic()
-            futures = [client.submit(_attempt, tuple(cell), pure=False) for cell in cells]
+            futures = [client.submit(_attempt, tuple(cell), self.time_limit, pure=False) for cell in cells]
             place = {future.key: i for i, future in enumerate(futures)}
             for future in as_completed(futures):
                 problem = future.exception()
@@ -62,8 +65,14 @@ class DaskEngine(Engine):
 
         address: Any = self.scheduler
         if address is None:
-            with one_thread():
-                cluster = LocalCluster(n_workers=self.workers, threads_per_worker=1, processes=True, dashboard_address=None)
+            with worker_environment():
+                cluster = LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,  # what goes wrong with a cell is its result
+                )
             address = stack.enter_context(cluster)
         try:
             return stack.enter_context(Client(address, timeout=CONNECT_SECONDS))
@@ -74,6 +83,6 @@ class DaskEngine(Engine):
             ) from None
 
 
-def _attempt(cell: tuple[Any, ...]) -> Attempt:
+def _attempt(cell: tuple[Any, ...], time_limit: float | None) -> Attempt:
     """Run a cell on a worker of the cluster."""
-    return attempt(Cell(*cell))
+    return limited(Cell(*cell), time_limit)

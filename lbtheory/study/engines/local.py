@@ -15,8 +15,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from lbtheory.study.discovery import Cell
-from lbtheory.study.engines.base import Engine, one_thread
-from lbtheory.study.work import Attempt, attempt, lost
+from lbtheory.study.engines.base import Engine, worker_environment
+from lbtheory.study.work import Attempt, attempt, lost, out_of_time
 
 TRIES = 3
 
@@ -66,7 +66,7 @@ class LocalEngine(Engine):
                             continue
                         what = f"its worker died ({worker.how()}) {tries[index]} times"
                     elif self.time_limit is not None and seconds > self.time_limit:
-                        what = f"TimeLimit: it ran longer than {self.time_limit:g} s and was stopped"
+                        what = out_of_time(self.time_limit)
                         tries[index] = TRIES
                     else:
                         continue
@@ -94,7 +94,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=serve, args=(theirs,), daemon=True)
-        with one_thread():
+        with worker_environment():
             self.process.start()
         theirs.close()
         self.cell: int | None = None
@@ -133,7 +133,6 @@ class _Worker:
 
 def serve(pipe: Connection) -> None:
     """Main loop of a worker process: until the driver closes its end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     while True:
         try:
             cell: Any = pipe.recv()

@@ -75,6 +75,14 @@ def test_a_cluster_started_here(checkout: Path, tmp_path: Path) -> None:
     assert made == table(checkout, tmp_path / "serial", SerialEngine())
 
 
+def test_a_cell_that_hangs_is_stopped() -> None:
+    """At the time limit, on its worker; the others are done."""
+    cells = [Cell(PROBE, {"sleep": 600.0 if k == 1 else 0.0}, k) for k in range(4)]
+    found = dict(make_engine("dask", workers=2, time_limit=6.0).run(cells))
+    assert found[1].error is not None and "TimeLimit" in found[1].error
+    assert all(found[k].error is None for k in (0, 2, 3))
+
+
 def test_bad_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that does not answer is named, with the remedy; options that do not go together are refused."""
     monkeypatch.setattr("lbtheory.study.engines.dask.CONNECT_SECONDS", 0.5)
@@ -82,5 +90,3 @@ def test_bad_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
         list(DaskEngine(workers=1, scheduler="tcp://127.0.0.1:9").run([Cell(PROBE, {}, 0)]))
     with pytest.raises(ParameterError, match="`scheduler` needs `--engine dask`"):
         make_engine("local", scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(ParameterError, match="`time_limit` needs `--engine local`"):
-        make_engine("dask", time_limit=3)

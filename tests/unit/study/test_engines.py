@@ -84,11 +84,23 @@ def test_a_cell_that_raises_is_a_record() -> None:
 
 def test_a_cell_that_hangs_is_stopped() -> None:
     """At the time limit; its worker is replaced."""
-    began = time.monotonic()
-    cells = [Cell(PROBE, {"sleep": 600.0 if k == 0 else 0.0}, k) for k in range(4)]
-    found = collect(LocalEngine(workers=1, time_limit=8.0), cells)
-    assert "TimeLimit" in found[0].error and time.monotonic() - began < 60  # type: ignore[attr-defined]
-    assert all(found[k].error is None for k in (1, 2, 3))  # type: ignore[attr-defined]
+    for engine in (LocalEngine(workers=1, time_limit=8.0), SerialEngine(time_limit=8.0)):
+        began = time.monotonic()
+        cells = [Cell(PROBE, {"sleep": 600.0 if k == 0 else 0.0}, k) for k in range(3)]
+        found = collect(engine, cells)
+        assert "TimeLimit" in found[0].error and time.monotonic() - began < 60  # type: ignore[attr-defined]
+        assert found[1].error is None and found[2].error is None  # type: ignore[attr-defined]
+
+
+def test_a_cell_in_its_own_process_is_the_same_cell() -> None:
+    """With a time limit: the same records; failures with their traceback; a process that dies says how."""
+    cells = [Cell(PROBE, {"draws": 3}, 7), Cell(PROBE, {"fail": True}, 7), Cell(PROBE, {"fatal": "always"}, 7)]
+    plain = collect(SerialEngine(), cells[:2])
+    alone = collect(SerialEngine(time_limit=60.0), cells)
+    for k in (0, 1):
+        assert alone[k].records == plain[k].records and alone[k].error == plain[k].error  # type: ignore[attr-defined]
+    assert "Traceback" in alone[1].trace  # type: ignore[attr-defined]
+    assert "ended with code -9" in alone[2].error  # type: ignore[attr-defined]
 
 
 def test_engines_are_checked() -> None:
@@ -99,8 +111,6 @@ def test_engines_are_checked() -> None:
         make_engine(workers=0)
     with pytest.raises(ParameterError, match="`time_limit`"):
         make_engine(time_limit=0)
-    with pytest.raises(ParameterError, match="`time_limit`"):
-        make_engine("serial", time_limit=1)
 
 
 def test_interrupt_keeps_what_is_done(checkout: Path, tmp_path: Path) -> None:
@@ -123,9 +133,15 @@ DRIVER = """
 import sys
 from pathlib import Path
 from lbtheory.study import rebuild
-from lbtheory.study.engines import LocalEngine
+from lbtheory.core import LBTheoryError
+from lbtheory.study import make_engine
 if __name__ == "__main__":
-    rebuild(["slow"], "quick", sys.argv[2], root=Path(sys.argv[1]), engine=LocalEngine(workers=2))
+    engine = make_engine(sys.argv[3], workers=2)
+    try:
+        rebuild(["slow"], "quick", sys.argv[2], root=Path(sys.argv[1]), engine=engine)
+    except LBTheoryError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
 """
 SLOW = """
 TITLE = "Slow cells"
@@ -144,17 +160,45 @@ def slow_experiment(root: Path) -> None:
     (folder / "analysis.py").write_text((root / "experiments/tiny_draws/analysis.py").read_text(), encoding="utf-8")
 
 
+def wait_for_two_results(out: Path) -> None:
+    """Until two cells are stored, half a minute at most."""
+    for _ in range(600):
+        if len(list((out / ".store").glob("??/*.json"))) >= 2:
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("name", ["local", "serial", "dask"])
+def test_ctrl_c(checkout: Path, tmp_path: Path, name: str) -> None:
+    """SIGINT to the whole group, as a terminal sends it: one clear message, exit code 130, and going on gives the table."""
+    if name == "dask":
+        pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    slow_experiment(checkout)
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER, encoding="utf-8")
+    out = tmp_path / "out"
+    command = [sys.executable, str(script), str(checkout), str(out), name]
+    driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_for_two_results(out)
+    os.killpg(driver.pid, signal.SIGINT)
+    _, log = driver.communicate(timeout=60)
+    assert driver.returncode == 130, log
+    assert "of 12 cells of slow are stored" in log and "Give the same command again to go on" in log
+    assert "Traceback" not in log
+    assert 2 <= len(list((out / ".store").glob("??/*.json"))) < 12
+    for folder in (out, tmp_path / "calm"):
+        rebuild(["slow"], "quick", folder, root=checkout, engine=LocalEngine(workers=2), stream=io.StringIO())
+    assert (out / "slow/table.csv").read_bytes() == (tmp_path / "calm/slow/table.csv").read_bytes()
+
+
 def test_a_killed_driver_and_two_drivers(checkout: Path, tmp_path: Path) -> None:
     """SIGKILL of the driver in mid-run leaves whole results and no workers; two drivers then share the store; one table."""
     slow_experiment(checkout)
     script = tmp_path / "driver.py"
     script.write_text(DRIVER, encoding="utf-8")
-    command = [sys.executable, str(script), str(checkout), str(tmp_path / "out")]
+    command = [sys.executable, str(script), str(checkout), str(tmp_path / "out"), "local"]
     first = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
-    for _ in range(600):
-        if len(list((tmp_path / "out" / ".store").glob("??/*.json"))) >= 2:
-            break
-        time.sleep(0.05)
+    wait_for_two_results(tmp_path / "out")
     first.send_signal(signal.SIGKILL)
     first.wait()
     stored = len(list((tmp_path / "out" / ".store").glob("??/*.json")))
