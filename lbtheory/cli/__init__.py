@@ -13,6 +13,7 @@ from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
 from lbtheory.cli.study import clean, resume, status
 from lbtheory.cli.trace import describe_file
+from lbtheory.cli.verify import verify
 from lbtheory.core.errors import LBTheoryError
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ trace_app = typer.Typer(help="Look at trace files.", no_args_is_help=True)
 study_app = typer.Typer(help="Stored results of experiments: where they stand, going on, cleaning up.", no_args_is_help=True)
 app.command()(solve)
 app.command()(decode)
+app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")
 study_app.command()(status)

@@ -30,7 +30,7 @@ def run(
     progress: Callable[[int, int], None] | None,
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, int]:
     """Run any policy; see `lbtheory.decode.engine.simulate`. Returns what the compiled driver returns."""
-    system = _System(stream, policy, workers, slots)
+    system = PlainSystem(stream, policy, workers, slots)
     policy.reset(workers, slots)
     rng = generator(seed, "policy", policy.name)
     rows: list[tuple[float, ...]] = []
@@ -86,7 +86,7 @@ def _table(rows: list[tuple[float, ...]], loads: list[list[int]], workers: int) 
     return table
 
 
-class _System:
+class PlainSystem:
     """The decode system in plain lists."""
 
     def __init__(self, stream: RequestStream, policy: Policy, workers: int, slots: int) -> None:
@@ -199,7 +199,7 @@ class _System:
 class _Tracker:
     """Forecasts of the requests in flight and the loads that they project."""
 
-    def __init__(self, need: ForecastNeed, system: _System) -> None:
+    def __init__(self, need: ForecastNeed, system: PlainSystem) -> None:
         self.need, self.system = need, system
         self.made_at = 0
         self.forecasts: dict[int, float] = {}
