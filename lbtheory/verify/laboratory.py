@@ -8,7 +8,10 @@ from functools import partial
 import numpy as np
 
 from lbtheory.core import ParameterError, generator, whole_number
+from lbtheory.decode.engine import simulate
 from lbtheory.decode.policies import Policy, make_policy
+from lbtheory.decode.stream import request_stream
+from lbtheory.decode.traces.releases import at_iterations, saturated
 from lbtheory.theory import uniform
 from lbtheory.theory.law import PromptLaw
 from lbtheory.theory.theorem1 import System, system
@@ -30,6 +33,7 @@ class Laboratory:
     scale: str = "quick"
     seed: int = 20260
     _runs: dict[tuple[object, ...], GhostRun] = field(default_factory=dict, repr=False)
+    _means: dict[tuple[object, ...], list[float]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -84,3 +88,28 @@ class Laboratory:
     def states(self, of: System, policy: str) -> list[np.ndarray]:
         """Independent workloads ``w_gb``, (G, B) each, after 60 iterations."""
         return [run.workloads[-1] for run in self.short_runs(of, policy)]
+
+    def long_runs(
+        self, of: System, policy: str, count: int, steps: int, warmup: int, load: float | None = None, queue: int = 64
+    ) -> list[float]:
+        """Mean imbalances after the warm-up of independent runs of the engine.
+
+        Saturated with ``queue`` requests left waiting; or, with ``load``, released one by one at ``load · n p`` an iteration.
+        """
+        key = (of.p, of.law, of.workers, of.slots, policy, count, steps, warmup, load, queue)
+        if key not in self._means:
+            self._means[key] = [self._long_run(of, policy, one, steps, warmup, load, queue) for one in range(count)]
+        return self._means[key]
+
+    def _long_run(
+        self, of: System, policy: str, replication: int, steps: int, warmup: int, load: float | None, queue: int
+    ) -> float:
+        rng = self.rng("long", str(of.p), of.s, of.workers, of.slots, replication)
+        rate = float(of.n * of.p) * (load or 1.0)
+        count = int(rate * steps * 1.2) + 2 * of.n + queue + 100
+        prompts = rng.choice(np.array(of.law.sizes), size=count, p=np.array(of.law.weights) / of.law.total)
+        outputs = rng.geometric(float(of.p), count)
+        releases = saturated(queue) if load is None else at_iterations(1 + (np.arange(count) / rate).astype(np.int64))
+        stream = request_stream(prompts, outputs, releases, seed=replication)
+        run = simulate(stream, make_policy(policy), workers=of.workers, slots=of.slots, steps=steps)
+        return float(run.iterations.imbalance_sum[warmup:].mean())

@@ -14,7 +14,7 @@ ORDER = 240
 
 
 def check(laboratory: Laboratory) -> Verdict:
-    """Against the exact law of a worker's load at the computed ``B₀``, over the whole range of ``z``; and the choice of ``z``."""
+    """Against the exact law of a load at the computed ``B₀``, over the whole range of ``z``; and the choice of ``z``."""
     left, right = [], []
     for of in laboratory.published[:2]:
         known = lower_bound_constants(of)
