@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import lbtheory
+from lbtheory.cli.bounds import bounds
 from lbtheory.cli.decode import decode
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
@@ -28,6 +29,7 @@ trace_app = typer.Typer(help="Look at trace files.", no_args_is_help=True)
 study_app = typer.Typer(help="Stored results of experiments: where they stand, going on, cleaning up.", no_args_is_help=True)
 app.command()(solve)
 app.command()(decode)
+app.command()(bounds)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")
