@@ -3,13 +3,14 @@
 The law of ``L = Σ_j Σ_{i ≤ n_j} X_ji`` is cut into bands. In a band it is tilted, ``P_θ(L = x) = e^{θx − K(θ)} P(L = x)`` with
 ``K`` the cumulant function of ``L``, so that the tilted mean lies in the band: rounding, which is relative to the largest
 tilted probability, is then relative to the probabilities of the band. The tilted law is the inverse Fourier transform of
-``Π_j φ_j(ω)^{n_j}`` at ``ω = 2πk/N``; what wraps round the period ``N`` is bounded by Chernoff's inequality. Ours; the
-bounds of rounding are worst cases to first order in the unit rounding error (Higham, Accuracy and Stability of Numerical
-Algorithms, 2nd ed., 2002, theorem 24.2, for the transform).
+``Π_j φ_j(ω)^{n_j}`` at ``ω = 2πk/N``; what wraps round the period ``N`` is bounded by Chernoff's inequality. Ours. Bounds of
+rounding are worst cases to first order in the unit ``u``; a stage of a fast transform costs at most ``√5 u`` for its complex
+product (Brent, Percival, Zimmermann, Math. Comp. 76, 2007), ``u`` for its root of unity and ``u`` for its sum.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, exp, expm1, log, log1p, log2, pi, sqrt
 from typing import Protocol
 
@@ -21,14 +22,22 @@ from lbtheory.core import ParameterError
 
 UNIT = 2.0**-53
 """Unit rounding error of a double."""
+STAGE = 5.0
+"""Rounding of one of the ``log₂ N`` stages of a fast transform, in units, relative to the sum of moduli."""
 DEPTH = 46.0
 """Logarithm of the mass cut off at an end (``e^{−46} = 1e-20``), and of the modulus below which a frequency is left out."""
 WRAP = 55.0
 """Logarithm of the mass of a tilted law that may wrap round a period at an end (``1e-24``)."""
 BANDS = 3
-"""Bands on each side of the mean."""
+"""Bands on each side of the mean, at least."""
+GAP = 4.0
+"""Largest logarithm of the loss of precision at the end of a band."""
 LARGEST = 2**27
 """Largest number of points that is tried."""
+SERIES = 12
+"""Terms a point of a period up to which a sum over the few frequencies that count is faster than a fast transform."""
+DIRECT = 2**22
+"""Largest number of terms of a Fourier transform that is summed term by term."""
 
 
 class Summand(Protocol):
@@ -111,19 +120,15 @@ class Atoms:
     def transform(self, theta: float, period: int, count: int) -> tuple[np.ndarray, float]:
         tilted, total, shift = self.tilted(theta)
         tilted /= total
-        own = (8 + abs(shift) / 2) * UNIT
+        own = (8 + 2 * abs(shift)) * UNIT
         if count * len(tilted) <= min(period, DIRECT):
             phase = np.arange(count)[:, None] * (self.values % period) % period
             terms = tilted * np.exp(-2j * pi / period * phase)
-            return terms.sum(axis=1), (own + (16 + log2(len(tilted))) * UNIT)
+            return terms.sum(axis=1), own + (16 + log2(len(tilted))) * UNIT
         folded = np.bincount(self.values % period, weights=tilted, minlength=period)
-        return fft.rfft(folded)[:count], own + 4 * log2(period) * UNIT
+        return fft.rfft(folded)[:count], own + STAGE * log2(period) * UNIT
 
 
-SERIES = 12
-"""Terms a point of a period up to which a sum over the few frequencies that count is faster than a fast transform."""
-DIRECT = 2**22
-"""Largest number of terms of a Fourier transform that is summed term by term."""
 Parts = Sequence[tuple[Summand, int]]
 
 
@@ -140,8 +145,8 @@ class Window:
         ``P(L ≤ x)`` for ``x < centre``, where it is at most one half.
     upper : float64 array (last − centre + 1,)
         ``P(L > x)`` for ``x ≥ centre``.
-    relative_error, absolute_error : float
-        ``lower`` and ``upper`` are within ``relative_error`` times themselves plus ``absolute_error``.
+    lower_error, upper_error : (relative, absolute)
+        ``lower`` and ``upper`` are within ``relative`` times themselves plus ``absolute``.
     cut_sum : float
         Bound of ``E (L − last)⁺`` and of ``E (offset − L)⁺``.
     """
@@ -150,8 +155,8 @@ class Window:
     pmf: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    relative_error: float
-    absolute_error: float
+    lower_error: tuple[float, float]
+    upper_error: tuple[float, float]
     cut_sum: float
 
     @property
@@ -194,6 +199,28 @@ class _Plan:
         order = np.maximum.accumulate(self.root)
         return min(float(np.interp(root, order, self.tilts)), 0.875 * self.limit)
 
+    def bands(self, first: int, stop: int) -> list[tuple[float, int, int]]:
+        """Tilt and ends of each band of ``first, …, stop − 1``: equal steps of the root, halved where a tilt is short by `GAP`.
+
+        A tilt is short at ``x`` by the difference of Chernoff's exponent there and the exponent that the tilt gives.
+        """
+        down, up = max(self.root[0], -sqrt(2 * DEPTH)), min(self.root[-1], sqrt(2 * DEPTH))
+        roots = np.append(np.linspace(down, 0, BANDS + 1)[:-1], np.linspace(0, up, BANDS + 1))
+        pending = [(float(a), float(b)) for a, b in pairwise(roots)][::-1]
+        tilts: list[float] = []
+        starts: list[int] = []
+        while pending:
+            a, b = pending.pop()
+            theta, ends = self.tilt((a + b) / 2), [self.tilt(a), self.tilt(b)]
+            k, left = self.cumulants(theta)[0], self.cumulants(ends[0])[1]
+            short = [end * x - at - (theta * x - k) for end in ends for at, x in [self.cumulants(end)]]
+            if max(short) > GAP and b - a > 0.1:
+                pending += [((a + b) / 2, b), (a, (a + b) / 2)]
+            elif not tilts or theta > tilts[-1]:
+                tilts.append(theta)
+                starts.append(min(max(int(left), starts[-1]), stop) if starts else first)
+        return [band for band in zip(tilts, starts, [*starts[1:], stop], strict=True) if band[2] > band[1]]
+
     def reach(self, theta: float, depth: float, side: int) -> int:
         """An ``x`` with ``P_θ(L ≥ x) ≤ e^{−depth}`` (``side`` 1) or ``P_θ(L ≤ x) ≤ e^{−depth}`` (−1)."""
         k = self.cumulants(theta)[0]
@@ -233,17 +260,7 @@ def law_of_sum(parts: Parts) -> Window:
         raise ParameterError(
             f"the law needs {last - first + 1} points, of at most {LARGEST}. Take a larger `p`, fewer slots, or coarser sizes."
         )
-    down, up = max(plan.root[0], -sqrt(2 * DEPTH)), min(plan.root[-1], sqrt(2 * DEPTH))
-    roots = np.append(np.linspace(down, 0, BANDS + 1)[:-1], np.linspace(0, up, BANDS + 1))
-    edges = [first, *(int(plan.cumulants(plan.tilt(root))[1]) for root in roots[1:-1]), last + 1]
-    edges = np.maximum.accumulate(np.clip(edges, first, last + 1)).tolist()
-    middles = (roots[1:] + roots[:-1]) / 2
-    starts: dict[float, int] = {}
-    for middle, start, stop in zip(middles, edges[:-1], edges[1:], strict=True):
-        if stop > start:
-            starts.setdefault(plan.tilt(middle), start)
-    stops = [*list(starts.values())[1:], last + 1]
-    bands = [_band(plan, theta, start, stop) for (theta, start), stop in zip(starts.items(), stops, strict=True)]
+    bands = [_band(plan, theta, start, stop) for theta, start, stop in plan.bands(first, last + 1)]
     pmf, errors = (np.concatenate([band[i] for band in bands]) for i in (0, 1))
     lower, upper = _running_sum(pmf), _running_sum(pmf[::-1])[::-1]
     _check_total(lower[-1], _running_sum(errors)[-1])
@@ -251,15 +268,13 @@ def law_of_sum(parts: Parts) -> Window:
     lower, upper = lower[:centre], np.append(upper[centre + 1 :], 0.0)
     below, above = _running_sum(errors[:centre]), np.append(_running_sum(errors[centre + 1 :][::-1])[::-1], 0.0)
     (cut_below, sum_below), (cut_above, sum_above) = plan.cut_sum(first, -1), plan.cut_sum(last, 1)
-    relative_below, absolute_below = _split_error(lower, below, cut_below)
-    relative_above, absolute_above = _split_error(upper, above, cut_above)
     return Window(
         offset=first,
         pmf=_fixed(pmf),
         lower=_fixed(lower),
         upper=_fixed(upper),
-        relative_error=max(relative_below, relative_above) + 2 * sqrt(len(pmf)) * UNIT,
-        absolute_error=max(absolute_below + cut_below, absolute_above + cut_above),
+        lower_error=_split_error(lower, below, cut_below, 1e2),
+        upper_error=_split_error(upper, above, cut_above, 1e8),
         cut_sum=max(sum_below, sum_above),
     )
 
@@ -283,9 +298,10 @@ def _band(plan: _Plan, theta: float, start: int, stop: int) -> tuple[np.ndarray,
     else:
         whole = fft.irfft(np.append(phi, np.zeros(period // 2 + 1 - len(phi))), period)
         tilted = whole[np.arange(start, stop) % period]
-        error += 4 * log2(period) * UNIT * size
+        error += STAGE * log2(period) * UNIT * size
     scale = np.exp(k - theta * start - theta * np.arange(stop - start))
-    rounding = (4 * sum(n for _, n in plan.parts) + 4 * abs(k) + 4 * abs(theta) * stop + 8) * UNIT
+    shifts = sum(n * (4 + 2 * abs(theta) * part.high) for part, n in plan.parts if part.high < np.inf)
+    rounding = (shifts + 4 * sum(n for _, n in plan.parts) + 4 * abs(k) + 4 * abs(theta) * stop + 8) * UNIT
     pmf = scale * np.maximum(tilted, 0)
     return pmf, scale * (error + 2 * exp(-WRAP)) + rounding * pmf
 
@@ -342,12 +358,18 @@ def _fixed(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _split_error(tail: np.ndarray, error: np.ndarray, cut: float) -> tuple[float, float]:
-    """``relative``, ``absolute`` with ``error ≤ relative tail + absolute``; the latter serves where the tail is ≤ ``cut``."""
-    deep = tail <= cut
-    absolute = float(error[deep].max(initial=0.0))
-    relative = float((error[~deep] / tail[~deep]).max(initial=0.0))
-    return relative, absolute
+def _split_error(tail: np.ndarray, error: np.ndarray, cut: float, weight: float) -> tuple[float, float]:
+    """``relative``, ``absolute`` with ``error ≤ relative tail + absolute``, about least in ``relative + weight absolute``.
+
+    A maximum of many loads needs the upper tail far below one over their number; the lower tail matters to it absolutely.
+    """
+    rounding = 2 * sqrt(len(tail)) * UNIT
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(error > 0, error / tail, 0.0)
+    splits = []
+    for relative in [*(10.0**k for k in range(-13, 0)), float(ratio.max(initial=0.0))]:
+        splits.append((relative + rounding, float(error[ratio > relative].max(initial=0.0)) + cut))
+    return min(splits, key=lambda split: split[0] + weight * split[1])
 
 
 def _check_total(total: float, error: float) -> None:

@@ -91,11 +91,10 @@ class LoadLaw:
             raise ParameterError(f"`prob` of `quantile` must be greater than 0 and less than 1; got {prob!r}.")
         window = self.window
         exponent = log(float(prob)) / workers
-        beyond, within = -expm1(exponent), np.exp(exponent)
-        if beyond <= 2 * window.absolute_error or within <= 2 * window.absolute_error:
+        beyond, within = -expm1(exponent), float(np.exp(exponent))
+        if beyond <= 2 * window.upper_error[1] or within <= 2 * window.lower_error[1]:
             raise ParameterError(
-                f"`prob` of `quantile` must leave a mass above {2 * window.absolute_error:.1e} to both sides for one worker; "
-                f"got {prob} at {workers} workers. Take it further from 0 and 1."
+                f"`prob` of `quantile` must be further from 0 and 1; got {prob} at {workers} workers: the window ends before."
             )
         if len(window.lower) and within <= window.lower[-1]:
             return window.offset + int(np.searchsorted(window.lower, within))
@@ -147,8 +146,9 @@ class LoadLaw:
     def _excess(self, workers: int) -> tuple[float, float]:
         """``E max − E L`` and a bound of its error.
 
-        ``1 − (1 − t)^G`` is concave in ``t``, 0 at 0, and of slope at most ``G``; ``F^G`` is of slope at most ``G``. So errors
-        of the tails carry over term by term; the mass beyond the window adds at most ``G E (L − last)⁺ + E (offset − L)⁺``.
+        ``1 − (1 − t)^G`` is concave in ``t``, 0 at 0, and of slope at most ``G``; ``F^G`` at ``F ≤ ½`` is of slope at most
+        ``G 2^{1−G} ≤ 1``. So errors of the tails carry over term by term; the mass beyond the window adds at most
+        ``G E (L − last)⁺ + E (offset − L)⁺``.
         """
         if workers == 1:
             return 0.0, 0.0
@@ -156,11 +156,13 @@ class LoadLaw:
         above = float(np.sum(-np.expm1(workers * np.log1p(-window.upper))))
         below = float(np.sum(window.lower**workers))
         excess = float(window.centre - self.mean) + above - below
-        spread = workers * log1p(window.relative_error)
+        spread = workers * log1p(window.lower_error[0])
         error = (
-            window.relative_error * above
+            window.upper_error[0] * above
             + (expm1(spread) if spread < 700 else np.inf) * below
-            + workers * (window.absolute_error * len(window.pmf) + 2 * window.cut_sum)
+            + workers * window.upper_error[1] * len(window.upper)
+            + 2 * window.lower_error[1] * len(window.lower)
+            + (workers + 1) * window.cut_sum
             + ROUNDING * (above + below + self.deviation)
             + 4 * UNIT * float(self.mean)
         )
