@@ -23,7 +23,7 @@ def cells(scale):
                 "policies": POLICIES,
                 "requests": REQUESTS[scale],
                 "queue": 256,
-                "warmup": 1000,
+                "warmup": 20 * int(p.split("/")[1]),
             },
             0,
         )

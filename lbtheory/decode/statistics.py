@@ -84,3 +84,49 @@ def _half_width(means: np.ndarray, level: float) -> float:
     from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, len(means) - 1) * means.std(ddof=1) / sqrt(len(means)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exponent:
+    """Slope of ``log y`` on ``log x`` with its interval, and how well a line fits.
+
+    Attributes
+    ----------
+    slope, low, high : float
+    misfit : float
+        ``sqrt(χ²/(m − 2))``: about 1 where a power law explains the points within their own intervals.
+    """
+
+    slope: float
+    low: float
+    high: float
+    misfit: float
+
+
+def fitted_exponent(x: np.ndarray, y: np.ndarray, low: np.ndarray, high: np.ndarray, level: float = 0.95) -> Exponent:
+    """Weighted least squares of ``log y`` on ``log x``; weights from the points' intervals at ``level``.
+
+    The interval of the slope is widened by the misfit where that is above 1, so it stays honest when there is no power law.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than three points, or values that are not positive.
+    """
+    check_level(level)
+    arrays = [np.asarray(values, float) for values in (x, y, low, high)]
+    if len(arrays[0]) < 3 or any(not np.all(values > 0) for values in arrays):
+        raise ParameterError("`fitted_exponent` needs at least three points with positive values and intervals.")
+    place, value, bottom, top = (np.log(values) for values in arrays)
+    from scipy.stats import norm
+
+    quantile = norm.ppf((1 + level) / 2)
+    error = np.maximum((top - bottom) / (2 * quantile), 1e-12)
+    weight = 1 / error**2
+    centre = weight @ place / weight.sum()
+    spread = weight @ (place - centre) ** 2
+    slope = float(weight @ ((place - centre) * value) / spread)
+    offset = weight @ value / weight.sum() - slope * centre
+    misfit = sqrt(float(weight @ (value - offset - slope * place) ** 2) / (len(place) - 2))
+    half = quantile * max(1.0, misfit) / sqrt(spread)
+    return Exponent(slope=slope, low=float(slope - half), high=float(slope + half), misfit=misfit)

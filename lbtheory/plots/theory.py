@@ -1,7 +1,7 @@
 """Panels of the theory's figures: chains of inequalities, frontiers, certified ratios, scaling. They read tidy tables."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lbtheory.plots import style
 
@@ -34,8 +34,8 @@ def ladders(table: "pd.DataFrame") -> "Figure":
     Parameters
     ----------
     table : DataFrame
-        Columns ``p``, ``prompts``, ``workers``, ``slots``, ``side`` (upper or lower), ``step``, ``value``, ``lost``; the first row
-        of each system and side is the truth.
+        Columns ``p``, ``prompts``, ``workers``, ``slots``, ``side`` (upper or lower), ``step``, ``value``, ``lost``; the
+        first row of each system and side is the truth.
     """
     groups = list(table.groupby(["p", "prompts", "workers", "slots"], sort=False))
     with style.context():
@@ -183,8 +183,9 @@ def _simulated(axis: "Axes", policy: str, rows: "pd.DataFrame") -> None:
         color=style.color(policy),
         markersize=4.5,
         linewidth=0.8,
-        markeredgecolor="white",
-        markeredgewidth=0.4,
+        markerfacecolor="white" if ":" in policy else style.color(policy),
+        markeredgecolor=style.color(policy) if ":" in policy else "white",
+        markeredgewidth=0.9 if ":" in policy else 0.4,
         label=f"{style.label(policy)}, simulated",
     )
 
@@ -205,3 +206,60 @@ def _law(prompts: str) -> str:
     """``uniform:50`` as a reader writes it."""
     name, _, rest = prompts.partition(":")
     return f"U{{1..{rest}}}" if name == "uniform" and ":" not in rest else prompts
+
+
+def scaling(table: "pd.DataFrame", laws: Mapping[str, str]) -> "Figure":
+    """Imbalance against ``B`` at ``G = 8`` and, per worker, against ``G`` at ``B = 64``; policies as marks, laws as lines.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``workers``, ``slots``, ``policy``, ``imbalance``, ``low``, ``high``, and one column a law.
+    laws : mapping of str to str
+        Columns to draw as lines, and what to write for them.
+    """
+    dashes = {"exact": (None, None), "diffusion": (4, 1.5), "renewed": (1.2, 1.2)}
+    with style.context():
+        figure = style.new_figure(style.TEXT_WIDTH, 3.6)
+        axes = figure.subplots(1, 2)
+        halves = (table[table["workers"] == 8], table[table["slots"] == 64])
+        for axis, part, size in zip(axes, halves, ("slots", "workers"), strict=True):
+            unit = part["workers"]
+            axis.set_xscale("log", base=2)
+            axis.set_yscale("log")
+            one = part.drop_duplicates(size).sort_values(size)
+            for law, text in laws.items():
+                line = axis.plot(one[size], one[law] / one["workers"], color=style.INK, linewidth=1.1, label=text)[0]
+                if dashes[law] != (None, None):
+                    line.set_dashes(dashes[law])
+            for policy, rows in part.groupby("policy", sort=False):
+                value = rows["imbalance"] / unit[rows.index]
+                error = [
+                    (rows["imbalance"] - rows["low"]) / unit[rows.index],
+                    (rows["high"] - rows["imbalance"]) / unit[rows.index],
+                ]
+                axis.errorbar(
+                    rows[size],
+                    value,
+                    yerr=error,
+                    fmt=style.marker(str(policy)),
+                    color=style.color(str(policy)),
+                    markersize=6 if style.marker(str(policy)) == "*" else 4.5,
+                    linewidth=0.8,
+                    markeredgecolor="white",
+                    markeredgewidth=0.4,
+                    label=style.label(str(policy)),
+                )
+            sizes = sorted(part[size].unique())
+            axis.set_xticks(sizes, [str(value) for value in sizes])
+            axis.xaxis.minorticks_off()
+        axes[0].set_title("G = 8")
+        axes[1].set_title("B = 64")
+        axes[0].set_xlabel("slots a worker B")
+        axes[1].set_xlabel("workers G")
+        axes[0].set_ylabel("imbalance a worker Ī/G, tokens")
+        handles: dict[str, Any] = {}
+        for axis in axes:
+            handles |= dict(zip(*axis.get_legend_handles_labels()[::-1], strict=True))
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=5, handlelength=2.0)
+    return figure

@@ -1,7 +1,8 @@
 """``E(u* − Bp)₊`` from the law of ghost ages, in place of the bound ``ε`` (ours, proved; decode paper's section 6.4.2).
 
 ``E_g(t) = Σ_b (ξ_b − p) a_b``, coins independent of coefficients: ``a_b = −(w+1) ∈ [−(s+1+X_b), 0]`` at ``t = 0``, and
-``a_b = s − w ∈ [−X_b, s−1]`` at ``t = s+1``; ghost ages ``X_b`` are i.i.d., ``P(X = x) = p q^x``. For any ``c`` in ``[0, Bp]``::
+``a_b = s − w ∈ [−X_b, s−1]`` at ``t = s+1``; ghost ages ``X_b`` are i.i.d., ``P(X = x) = p q^x``. For ``c`` in
+``[0, Bp]``::
 
     (u* − Bp)₊ ≤ Σ_{g,t} [(E_g(t) − c)₊ + (−E_g(t) − (Bp − c))₊],
     E(Y − x)₊ ≤ e^{−θx−1}/θ · E e^{θY},   E e^{±θ E_g(t)} ≤ (E_X max_a [p e^{±θqa} + q e^{∓θpa}])^B,

@@ -74,8 +74,8 @@ def _lower(of: System) -> list[tuple[str, float]]:
 
     return [
         ("exact Ī of FCFS", law.imbalance(of.workers)[0]),
-        ("one level t = (σ/16)√(B log G)", imbalance(beyond)),
-        ("large deviation a₀G^{−1/4}", imbalance(stated)),
+        ("one level, t = (σ/16)√(B log G)", imbalance(beyond)),
+        ("large deviation, a₀ G^(−1/4)", imbalance(stated)),
         ("h for every G", of.workers * H * shift),
         ("1/1024 for h/16", float(constants(of).jsq_lower)),
     ]

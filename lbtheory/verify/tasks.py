@@ -5,17 +5,20 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
-from lbtheory.core import ParameterError
+from lbtheory.core import ParameterError, generator
 from lbtheory.decode.comparison import compare
 from lbtheory.decode.policies import make_policy
+from lbtheory.decode.statistics import batch_means
 from lbtheory.decode.workload import Source, make_workload
 from lbtheory.theory.benchmark_law import benchmark_law
 from lbtheory.theory.bounds import bounds
+from lbtheory.theory.diffusion import diffusion_law, renewed_law
 from lbtheory.theory.frontier import frontier, normal_maximum
-from lbtheory.theory.levelling import smallest_slots
+from lbtheory.theory.levelling import LevelSystem, smallest_slots
 from lbtheory.theory.rich_supply import smallest_slots as rich_smallest_slots
 from lbtheory.theory.theorem1 import System
 from lbtheory.verify.laboratory import Laboratory
+from lbtheory.verify.level_chain import rich_loads
 from lbtheory.verify.slack import chains
 from lbtheory.verify.systems import parse_system
 
@@ -78,6 +81,20 @@ def certified(
         {"what": "certificate", "name": one.name, "imbalance": one.value, "low": None, "high": None, "exact": found.jsq_exact}
         for one in found.certificates
     ]
+    deviations = LevelSystem(p=of.p, low=of.law.smallest, high=of.s, workers=workers, slots=slots)
+    steps = max(2000, requests // max(1, workers * slots // 20))
+    loads = rich_loads(deviations, steps, warmup, generator(seed, "rich"))
+    found_rich = batch_means(workers * loads.max(axis=1) - loads.sum(axis=1), 0.95)
+    records.append(
+        {
+            "what": "policy",
+            "name": "level:rich supply",
+            "imbalance": found_rich.mean,
+            "low": found_rich.low,
+            "high": found_rich.high,
+            "exact": found.jsq_exact,
+        }
+    )
     for record in long_run(
         seed=seed,
         p=p,
@@ -102,15 +119,40 @@ def certified(
     return records
 
 
+def scaling(
+    *, seed: int, p: str, prompts: str, workers: int, slots: int, policies: list[str], requests: int, queue: int, warmup: int
+) -> list[Record]:
+    """`long_run`, each record with the exact law of FCFS and the heuristic laws of controlled policies at its system."""
+    of = parse_system(p, prompts, workers, slots)
+    laws = {
+        "exact": benchmark_law(of.p, of.law, slots).imbalance(workers)[0],
+        "diffusion": diffusion_law(of.p, of.law, slots).imbalance(workers),
+        "renewed": renewed_law(of.p, of.s, slots, workers).imbalance(workers),
+    }
+    found = long_run(
+        seed=seed,
+        p=p,
+        prompts=prompts,
+        workers=workers,
+        slots=slots,
+        policies=policies,
+        requests=requests,
+        queue=queue,
+        warmup=warmup,
+    )
+    return [record | laws for record in found]
+
+
 def long_run(
     *, seed: int, p: str, prompts: str, workers: int, slots: int, policies: list[str], requests: int, queue: int, warmup: int
 ) -> list[Record]:
     """Long-run imbalance of policies on one saturated stream, one record a policy, with a 95 % batch-means interval.
 
-    The run admits about ``requests`` requests, ``n p`` an iteration, after ``warmup`` iterations (at least 200 in all).
+    After ``warmup`` iterations the run admits about ``requests`` requests, ``n p`` an iteration, and lasts at least 40 mean
+    lengths, so that a batch is longer than the memory of a slot.
     """
     rate = workers * slots * float(Fraction(p))
-    steps = warmup + max(200, math.ceil(requests / rate))
+    steps = warmup + math.ceil(max(40 / float(Fraction(p)), requests / rate))
     count = math.ceil(1.1 * rate * steps) + 2 * workers * slots + queue + 1000
     source = Source(p=p, prompts=prompts, requests=count)
     work = make_workload(source, workers=workers, slots=slots, release="saturated", queue=queue, steps=steps, seed=seed)
