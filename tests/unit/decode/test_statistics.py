@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom, t
 
 from lbtheory.core import ParameterError
-from lbtheory.decode.statistics import batch_count, batch_means, paired_difference, paired_ratio
+from lbtheory.decode.statistics import batch_count, batch_means, fitted_exponent, paired_difference, paired_ratio
 
 
 def test_batch_means_by_hand() -> None:
@@ -83,3 +83,20 @@ def test_pairing_helps() -> None:
 def test_ratio_to_nothing() -> None:
     """A policy without imbalance has no ratio."""
     assert paired_ratio(np.ones(8), np.zeros(8), 0.95) is None
+
+
+def test_fitted_exponent() -> None:
+    """A power law gives its exponent; where there is none the interval widens with the misfit; the interval covers."""
+    x = np.array([1.0, 2, 4, 8, 16, 32])
+    exact = fitted_exponent(x, 3 * x**0.5, 3 * x**0.5 * 0.99, 3 * x**0.5 * 1.01)
+    assert exact.slope == pytest.approx(0.5) and exact.misfit == pytest.approx(0, abs=1e-9)
+    bent = fitted_exponent(x, x**0.5 + 0.2 * x, (x**0.5 + 0.2 * x) * 0.99, (x**0.5 + 0.2 * x) * 1.01)
+    assert bent.misfit > 3 and bent.high - bent.low > 3 * (exact.high - exact.low)
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(400):
+        y = 3 * x**0.5 * np.exp(rng.normal(0, 0.05, len(x)))
+        found = fitted_exponent(x, y, y * np.exp(-1.96 * 0.05), y * np.exp(1.96 * 0.05))
+        hits += found.low <= 0.5 <= found.high
+    assert 0.93 <= hits / 400 <= 0.99
+    with pytest.raises(ParameterError, match="three points"):
+        fitted_exponent(x[:2], x[:2], x[:2], x[:2])

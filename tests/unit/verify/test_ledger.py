@@ -102,3 +102,9 @@ def test_bad_input() -> None:
         select(["onestep"])
     with pytest.raises(ParameterError, match="quick, full"):
         Laboratory(scale="big")
+
+
+def test_the_whole_ledger_holds() -> None:
+    """At quick scale every claim is checked and holds: none is violated, none left undecided."""
+    entries = run_ledger(select([]), Laboratory())
+    assert {entry.claim.id: entry.verdict.reason for entry in entries if entry.verdict.outcome is not Outcome.HOLDS} == {}
