@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from lbtheory.core import ParameterError, whole_number
 from lbtheory.theory.arithmetic import DOUBLE, Arithmetic, probability
 from lbtheory.theory.law import PromptLaw
@@ -180,6 +182,10 @@ class SharperConstants:
     jsq_lower : float
         ``(h/16) G σ sqrt(B log G)`` with `H`: ``h/16 = 1/130.3…`` in place of 1/1024.
     jsq_gain : float
+    jsq_level : float
+        ``z`` at which `sharper_tail` gives the most: ``t = σ sqrt(B) z``.
+    jsq_lower_level : float
+        ``G σ sqrt(B) max_z z [1 − (1 − a(z))^{G−1}]``, ``a`` of `sharper_tail`. It needs ``B ≥ B₀`` and ``z ≤ ½ λ₀ σ sqrt(B)``.
     """
 
     epsilon_four: float
@@ -191,10 +197,22 @@ class SharperConstants:
     spread_gain: float | None
     jsq_lower: float
     jsq_gain: float
+    jsq_level: float
+    jsq_lower_level: float
 
 
 H = -math.expm1(-math.exp(-0.25) / 5 * 2**-0.25)
 """``h = 1 − exp(−a₀ 2^{−1/4}) = 0.12276…``: lower bound on the probability that some worker is ``t`` above its mean (6.3)."""
+
+
+def sharper_tail(z: float | np.ndarray) -> float | np.ndarray:
+    """``a(z) = (1/5) e^{−2z² − 4√2 z} ≤ P(L_g ≥ B E U + σ√B z)`` for ``B ≥ B₀``, ``z ≤ ½ λ₀ σ sqrt(B)`` (ours, proved).
+
+    The paper tilts by ``λ = 2z/(σ√B)`` and bounds ``λ B K'(λ) ≤ 8Bσ²λ² = 32z²``. Tilt instead by the ``λ`` with
+    ``B K'(λ) = σ√B z``: it exists, and is at most ``2z/(σ√B)``, because ``K'(λ) ≥ ½σ²λ``; so ``λ B K'(λ) ≤ 2z²``, and
+    ``λ σ_λ √B ≤ 4√2 z`` as before. The rest of the proof is unchanged.
+    """
+    return np.exp(-2 * np.square(z) - 4 * math.sqrt(2) * np.asarray(z)) / 5
 
 
 def sharper(of: System) -> SharperConstants:
@@ -203,6 +221,9 @@ def sharper(of: System) -> SharperConstants:
     mu2 = second_moment(of.p, s)
     square = s**2 * (1 - of.q ** (s + 1)) + of.q ** (s + 1) * mu2  # E max(s, A_*)²
     epsilon = excess(of, paper.kappa, float(2 * (mu2 + square)), DOUBLE)
+    levels = np.geomspace(1e-2, 10, 2000)
+    gains = levels * -np.expm1(others * np.log1p(-sharper_tail(levels)))
+    best = int(np.argmax(gains))
     io_upper = max(others, (others - 1) / p) * s + others * epsilon / p
     spread_upper = others * (s + epsilon / p)
     return SharperConstants(
@@ -215,4 +236,6 @@ def sharper(of: System) -> SharperConstants:
         spread_gain=paper.io_upper / spread_upper if others else None,
         jsq_lower=paper.jsq_lower * 1024 * H / 16,
         jsq_gain=1024 * H / 16,
+        jsq_level=float(levels[best]),
+        jsq_lower_level=of.workers * float(paper.sigma) * math.sqrt(of.slots) * float(gains[best]),
     )

@@ -73,6 +73,7 @@ def test_sharper_is_never_worse(of: System) -> None:
     paper, better = constants(of), sharper(of)
     assert better.epsilon <= better.epsilon_four * (1 + 1e-12) and better.epsilon_four <= paper.epsilon * (1 + 1e-12)
     assert better.io_upper <= paper.io_upper * (1 + 1e-12) and better.spread_upper <= paper.io_upper * (1 + 1e-12)
+    assert better.jsq_lower_level >= better.jsq_lower
     assert better.jsq_gain == pytest.approx(1024 / 130.3, rel=1e-3)
     if paper.epsilon > 0:
         assert better.epsilon * better.epsilon_gain == pytest.approx(paper.epsilon)
