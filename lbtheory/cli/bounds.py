@@ -19,6 +19,9 @@ def bounds(
     frontier: Annotated[bool, typer.Option("--frontier", help="Also the smallest B from which each bound bites.")] = False,
     blocks: Annotated[bool, typer.Option(help="Search for the best pairs of slots (slow for thousands of sizes).")] = True,
     digits: Annotated[int | None, typer.Option(help="Print the constants of Theorem 1 to so many digits.")] = None,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Decide every inequality of the proof in ball arithmetic.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Every constant and bound of the decode theorem, the exact benchmark, and what is certified at these sizes.
@@ -37,11 +40,22 @@ def bounds(
     many = None if digits is None else _digits(of, digits)
     found = evaluate(of, blocks=blocks)
     reach = asdict(frontiers.frontier(of)) if frontier else None
+    rows = _certified(of) if certify else None
     if as_json:
-        more: dict[str, Any] = {} if reach is None else {"frontier": reach}
-        print_json(found.as_json() | more | ({} if many is None else {"digits": many}))
+        more = {"frontier": reach, "digits": many, "certified": rows}
+        print_json(found.as_json() | {key: value for key, value in more.items() if value is not None})
     else:
         _print(of, found, reach, many)
+        _print_certified(rows or [])
+
+
+def _certified(of: "System") -> list[dict[str, Any]]:
+    """Every inequality of the proof, decided in balls."""
+    from dataclasses import asdict
+
+    from lbtheory.theory.certified import certify_constants
+
+    return [asdict(row) | {"outcome": row.outcome.value} for row in certify_constants(of)]
 
 
 def _digits(of: "System", count: int) -> dict[str, str | None]:
@@ -128,6 +142,26 @@ def _print(of: "System", found: "Bounds", reach: dict[str, int] | None, many: di
             console.print(f"  {text}: {reach[name]:,}")
     for name, reason in found.notes.items():
         console.print(f"{name}: {reason}", highlight=False)
+
+
+def _print_certified(rows: list[dict[str, Any]]) -> None:
+    """One row an inequality: its sides as intervals that hold them."""
+    from rich.console import Console
+    from rich.table import Table
+
+    if not rows:
+        return
+    table = Table("inequality", title="decided in ball arithmetic", title_justify="left")
+    for name in ("left side", "right side"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("outcome", no_wrap=True)
+    for row in rows:
+        ends = [[f"{end:.8g}" for end in row[side]] for side in ("lhs", "rhs")]
+        sides = (low if low == high else f"[{low}, {high}]" for low, high in ends)
+        table.add_row(row["statement"], *sides, row["outcome"])
+    console = Console()
+    console.width = console.width if console.is_terminal else max(console.width, 150)
+    console.print(table)
 
 
 FRONTIER = {

@@ -79,6 +79,16 @@ def test_table_frontier_and_digits() -> None:
     assert found["digits"]["V"].startswith("129.048130328697") and found["frontier"]["epsilon_below_s"] == 334_131
 
 
+def test_certify() -> None:
+    """Every inequality of the proof decided in balls; only the regime's conditions are refuted."""
+    base = ["--workers", "8", "--slots", "64", "--p", "1/4", "--prompts", "uniform:4", "--no-blocks", "--certify"]
+    rows = {row["id"]: row["outcome"] for row in run(*base)["certified"]}
+    refuted = {name for name, outcome in rows.items() if outcome != "certified"}
+    assert refuted == {"regime-epsilon", "regime-slots"} and len(rows) >= 25
+    shown = CliRunner().invoke(app, ["bounds", *base])
+    assert shown.exit_code == 0 and "decided in ball arithmetic" in shown.stdout and "refuted" in shown.stdout
+
+
 def test_one_worker_and_other_laws(tmp_path: Path) -> None:
     """``G = 1``: imbalance 0, nothing is NaN, the reasons are said; a law with gaps has no rich supply."""
     found = run("--workers", "1", "--slots", "8", "--p", "1/4", "--prompts", "uniform:4")
