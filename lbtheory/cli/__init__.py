@@ -10,6 +10,7 @@ import typer
 import lbtheory
 from lbtheory.cli.bounds import bounds
 from lbtheory.cli.decode import decode
+from lbtheory.cli.equilibrium import equilibrium
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
 from lbtheory.cli.study import clean, resume, status
@@ -30,6 +31,7 @@ study_app = typer.Typer(help="Stored results of experiments: where they stand, g
 app.command()(solve)
 app.command()(decode)
 app.command()(bounds)
+app.command()(equilibrium)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")

@@ -7,7 +7,7 @@ REFERENCE = "ours, beside Theorem 1 of the decode paper"
 
 SHOWN = {
     "level": "LEVEL, certified",
-    "level, supply as it comes, α = 1/4": "LEVEL, supply as it comes (2× overload)",
+    "level, supply as it comes, α = 1/4": "LEVEL, supply as it comes (4× overload)",
     "pairs": "pairs of slots, exact",
     "rich supply": "IO_0, rich supply",
     "theorem-1": "Theorem 1",
