@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 SCALE ?= quick
 OUT ?= results
-IDS ?=
+# The showcase; `make reproduce IDS=` rebuilds everything.
+IDS ?= decode-table3 decode-fig4 gap scaling
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -17,7 +18,7 @@ export MPLBACKEND := Agg
 .PHONY: help environment reproduce test lint clean
 
 help:
-	@echo "make reproduce  rebuild the tables, figures and report ($(OUT)/report.html); SCALE=quick|full, IDS=\"id …\""
+	@echo "make reproduce  rebuild the showcase and its report ($(OUT)/report.html); SCALE=quick|full, IDS=\"id …\", IDS= for everything"
 	@echo "make test       run the tests; PYTEST_ARGS=\"…\" is handed to pytest"
 	@echo "make lint       ruff, mypy and the import rules"
 	@echo "make clean      remove the environment, results and caches"
