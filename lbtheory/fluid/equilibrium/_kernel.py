@@ -19,8 +19,6 @@ from lbtheory.fluid.rates.base import Array
 
 MM1, SMOOTH_MIN, EXPONENTIAL, HILL = 0, 1, 2, 3
 RIF, LATENCY, GRADIENT = 0, 1, 2
-DENSE = 40
-"""From so many sources on the normal matrix is made and factorised by BLAS and LAPACK."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -137,19 +135,23 @@ def wardrop(arrivals: Array, g: Array, allowed: Array, y: Array, f: Array) -> tu
 
 @njit(cache=True, error_model="numpy")
 def cholesky(a: Array) -> bool:
-    """Lower factor in place, small matrices."""
+    """Lower factor in place; False where the matrix is not positive definite to working precision.
+
+    The inner loops run along rows, so they are vectorised without reordering any sum.
+    """
     n = len(a)
+    column = np.empty(n)
     for j in range(n):
-        for k in range(j):
-            t = a[j, k]
-            if t != 0.0:
-                for i in range(j, n):
-                    a[i, j] -= a[i, k] * t
         if not a[j, j] > 0:
             return False
         d = math.sqrt(a[j, j])
         for i in range(j, n):
             a[i, j] /= d
+            column[i] = a[i, j]
+        for i in range(j + 1, n):
+            t = column[i]
+            for k in range(j + 1, i + 1):
+                a[i, k] -= t * column[k]
     return True
 
 
@@ -175,17 +177,13 @@ def normal_matrix(d: Array, w: Array, curve: Array) -> Array:
     Its diagonal is ``Σ_j D_ij (1 + H_j Σ_{k≠i} D_kj)/(1 + H_j Σ_k D_kj)``, which does not cancel when ``H_j D_ij`` is huge.
     """
     m, n = d.shape
-    if m >= DENSE:
-        a = -np.dot(d * w, d.T)
-    else:
-        a = np.empty((m, m))
-        for i in range(m):
-            for k in range(i + 1):
-                t = 0.0
-                for j in range(n):
-                    t += d[i, j] * w[j] * d[k, j]
-                a[i, k] = -t
-                a[k, i] = -t
+    a, across = np.zeros((m, m)), np.ascontiguousarray(d.T)
+    for i in range(m):
+        for j in range(n):
+            t = d[i, j] * w[j]
+            if t != 0.0:
+                for k in range(i):
+                    a[i, k] -= t * across[j, k]
     others = np.zeros((m, n))
     for j in range(n):
         before, after = 0.0, 0.0
@@ -195,27 +193,10 @@ def normal_matrix(d: Array, w: Array, curve: Array) -> Array:
             others[m - 1 - i, j] += after
             after += d[m - 1 - i, j]
     for i in range(m):
-        a[i, i] = 0.0
         for j in range(n):
             a[i, i] += d[i, j] * (1 + curve[j] * others[i, j]) / (1 + curve[j] * (others[i, j] + d[i, j]))
         a[i, i] *= 1 + 1e-15
     return a
-
-
-@njit(cache=True, error_model="numpy")
-def factor(a: Array) -> bool:
-    """Lower Cholesky factor in place; False where the matrix is not positive definite to working precision."""
-    if len(a) < DENSE:
-        return cholesky(a)
-    for i in range(len(a)):
-        for k in range(len(a)):
-            if not np.isfinite(a[i, k]):
-                return False
-    try:
-        a[:, :] = np.linalg.cholesky(a)
-    except Exception:  # numba knows no narrower class
-        return False
-    return True
 
 
 @njit(cache=True, error_model="numpy")
@@ -264,7 +245,7 @@ def advance(
         w[j] = curve[j] / (1 + curve[j] * column[j])
         residual = max(residual, abs(miss[j]) / q[j])
     a = normal_matrix(d, w, curve)
-    if not factor(a):
+    if not cholesky(a):
         return 0.0
     mu, sigma, second, alpha = gap / arcs, 0.0, 1.0, 1.0
     for phase in range(2):

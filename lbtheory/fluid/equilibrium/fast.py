@@ -1,6 +1,8 @@
 """``method="fast"``: the structured interior point, compiled for four families, prices from Python for the others (ours)."""
 
 from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,8 @@ from lbtheory.fluid.rates import MM1, Exponential, Hill, SmoothMin
 Array = np.ndarray
 Prices = Callable[[Array], tuple[Array, Array]]
 
-CODES = {MM1: kernel.MM1, SmoothMin: kernel.SMOOTH_MIN, Exponential: kernel.EXPONENTIAL, Hill: kernel.HILL}
+CODES: dict[Any, int] = {MM1: kernel.MM1, SmoothMin: kernel.SMOOTH_MIN, Exponential: kernel.EXPONENTIAL, Hill: kernel.HILL}
+FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in CODES}
 HOLDS = (0.01, 0.1, 1.0)
 """How firmly the gap is held while residuals last, from one attempt to the next."""
 LIMIT = 100
@@ -21,17 +24,17 @@ LIMIT = 100
 
 def fast_flows(network: Network, cost: str, tolerance: float) -> tuple[Array, int]:
     """Flows ``y`` (s, n) whose Wardrop gap is at most the tolerance, or the best found, and the number of iterations."""
-    live = np.nonzero(network.arrivals > 0)[0]
-    used = network.allowed[live].any(axis=0)
+    everywhere, every = network.arrivals, network.costs(cost)
+    live = np.nonzero(everywhere > 0)[0]
     flows = np.zeros(network.allowed.shape)
     if not live.size:
         return flows, 0
-    cells = np.nonzero(used)[0]
-    arrivals = np.ascontiguousarray(network.arrivals[live])
-    allowed = np.ascontiguousarray(network.allowed[np.ix_(live, cells)])
-    g = np.ascontiguousarray(np.where(allowed, arc_constants(cost, network.latency)[np.ix_(live, cells)], 0.0))
-    capacity = np.ascontiguousarray(network.capacities[cells])
-    costs = [network.costs(cost)[j] for j in cells]
+    cells = np.nonzero(network.allowed[live].any(axis=0))[0]
+    part = np.ix_(live, cells)
+    arrivals, allowed = everywhere[live], network.allowed[part]
+    g = arc_constants(cost, network.latency)[part]
+    costs = [every[j] for j in cells]
+    capacity = np.array([one.rate.capacity_limit for one in costs])
     best, gap, used_up = np.zeros(g.shape), np.inf, 0
     for hold in HOLDS:
         found = np.zeros(g.shape)
@@ -41,7 +44,7 @@ def fast_flows(network: Network, cost: str, tolerance: float) -> tuple[Array, in
             best, gap = found, reached
         if gap <= tolerance:
             break
-    flows[np.ix_(live, cells)] = best
+    flows[part] = best
     return flows, used_up
 
 
@@ -72,8 +75,9 @@ def _table(costs: list[CellCost]) -> tuple[Array, Array, Array]:
     codes = np.array([CODES[type(one.rate)] for one in costs], dtype=np.int64)
     parameters = np.zeros((len(costs), 3))
     for j, one in enumerate(costs):
-        values = [value for name, value in one.rate.parameters().items() if name != "family"]
-        parameters[j, : len(values)] = values
+        names = FIELDS[type(one.rate)]
+        for place, name in enumerate(names):
+            parameters[j, place] = getattr(one.rate, name)
     return codes, parameters, np.array([float(one.replicas) for one in costs])
 
 
