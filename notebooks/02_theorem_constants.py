@@ -355,7 +355,7 @@ assert not first.regime["epsilon_le_s"] and not first.regime["B_ge_B0"] and firs
 
 # %% [markdown]
 # *Figure 2. Everything that is proved at two real sizes (grey: IO and SpreadLex; pink: control inside blocks of slots,
-# exact; orange: LEVEL). Theorem 1's bound is 20 times FCFS's exact imbalance at the first and 66 times at the second;
+# exact; orange: LEVEL). Theorem 1's bound is 20 times FCFS's exact imbalance at the first and 65 times at the second;
 # LEVEL's is below it at both, by factors of 1.66 and 11.*
 #
 # ## What to take away
