@@ -12,9 +12,11 @@ interval to ``1 … s``).
 ``β₊, β₋``             drifts ``pT − B``, ``B + pB(s − 1) − pT`` (Theorem M)
 ``μ₃, θ, γ, C_B``      constants of Theorem B
 ``α, lo, hi, z``       shares and quantiles of Theorem S, ``z = (s − 1)/2``
+``H, λ_i, W_i, f, K``   potential, prices, heights, reward and constant of Theorem P
 ====================== ======================================================================================
 
-`chernoff_bound` (Theorems A and M), `certify`, `closed_form` (B), `free_of_slots` (C), `second_moment` (M), `supply_bound` (S).
+`chernoff_bound` (Theorems A and M), `closed_form` (B), `free_of_slots` (C), `second_moment` (M), `supply_bound` (S), and
+`potential_bound` (P), the sharpest where few slots complete at once; `certify` and `certify_potential`.
 """
 
 from lbtheory.theory.levelling._balls import CertificateError as CertificateError
@@ -27,6 +29,10 @@ from lbtheory.theory.levelling.closed import closed_form as closed_form
 from lbtheory.theory.levelling.closed import free_of_slots as free_of_slots
 from lbtheory.theory.levelling.moments import SecondMoment as SecondMoment
 from lbtheory.theory.levelling.moments import second_moment as second_moment
+from lbtheory.theory.levelling.potential import PotentialBound as PotentialBound
+from lbtheory.theory.levelling.potential import potential_bound as potential_bound
+from lbtheory.theory.levelling.potential_certificate import CertifiedPotential as CertifiedPotential
+from lbtheory.theory.levelling.potential_certificate import certify_potential as certify_potential
 from lbtheory.theory.levelling.search import SmallestSlots as SmallestSlots
 from lbtheory.theory.levelling.search import smallest_slots as smallest_slots
 from lbtheory.theory.levelling.side import LevelSide as LevelSide

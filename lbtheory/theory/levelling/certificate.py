@@ -61,7 +61,7 @@ def certify(bound: LevelBound, *, precision: int = 128) -> CertifiedBound:
     system = bound.system
     require(isinstance(bound.target, int), "the target is not an integer")
     for side, upper in ((bound.above, True), (bound.below, False)):
-        _check_side(side, bound, upper)
+        check_side(side, bound, upper)
     with balls(precision):
         points, values, mean = certify_side(bound.above, None)
         largest, spread = largest_mean(points, values, system.workers)
@@ -79,16 +79,16 @@ def certify(bound: LevelBound, *, precision: int = 128) -> CertifiedBound:
     return made
 
 
-def _check_side(side: LevelSide, bound: LevelBound, upper: bool) -> None:
+def check_side(side: LevelSide, bound: LevelBound, upper: bool) -> None:
     """A side must speak of the system and target of the bound."""
     system = bound.system
     want = (upper, system.p, system.s, 1 if upper else system.s, system.slots, Fraction(system.shifted(bound.target)))
     require((side.upper, side.p, side.s, side.renewal, side.slots, side.level) == want, "a side belongs to another system")
 
 
-def check_claim(name: str, claimed: float, proved: float) -> None:
+def check_claim(name: str, claimed: float, proved: float, rounding: float = AGREEMENT) -> None:
     """Refuse a claim that is below what is proved."""
-    if not claimed * (1 + AGREEMENT) >= proved:
+    if not claimed * (1 + rounding) >= proved:
         raise CertificateError(f"the claimed `{name}`, {claimed!r}, is below what the multipliers prove, {proved!r}.")
 
 
@@ -99,7 +99,7 @@ def certify_side(side: LevelSide, mean_above: Fraction | None) -> tuple[list[Fra
     points, values = [Fraction(0)], [Fraction(0)]
     for vertex in side.vertices:
         points.append(Fraction(vertex.x))
-        proved = above(_excess(kernel, vertex, known))
+        proved = above(excess(kernel, vertex, known))
         check_claim(f"vertices at x = {vertex.x:g}", vertex.value, proved)
         values.append(Fraction(proved))
     moment = _certify_moment(side, mean_above)
@@ -111,7 +111,7 @@ def certify_side(side: LevelSide, mean_above: Fraction | None) -> tuple[list[Fra
     return [points[i] for i in kept], [values[i] for i in kept], values[0]
 
 
-def _excess(kernel: SideBalls, vertex: Vertex, known: dict[tuple[Any, ...], Any]) -> Any:
+def excess(kernel: SideBalls, vertex: Vertex, known: dict[tuple[Any, ...], Any]) -> Any:
     """``Σ_blocks e^{B log φ − θx − 1}/θ``: bounds ``E(e − x)⁺``."""
     lags, widths = vertex.lags.tolist(), vertex.widths.tolist()
     thetas, etas = vertex.thetas.tolist(), vertex.etas.tolist()

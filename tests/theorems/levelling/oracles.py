@@ -61,6 +61,23 @@ def clamp_chain(
     return deviations
 
 
+def correlated_chain(
+    rng: np.random.Generator, p: float, s: int, slots: int, target: int, chains: int, steps: int
+) -> np.ndarray:
+    """``e`` of a chain whose completed workloads ``S + X`` are drawn anew with mean ``(T + e)/B``: ``S = s`` for the oldest."""
+    e, deviations = np.zeros(chains, np.int64), np.empty((steps, chains), np.int64)
+    for k in range(steps):
+        share = np.clip(((target + e) / slots - (1 - p) / p - 1) / (s - 1), 0, 1)[:, None]
+        count = rng.binomial(slots, p, chains)
+        age = rng.geometric(p, (chains, count.max() + 1)) - 1
+        rank = (1 - p) ** age * (1 - p * rng.random(age.shape))  # uniform, small for old
+        load = np.where(np.arange(age.shape[1]) < count[:, None], np.where(rank < share, s, 1) + age, 0).sum(axis=1)
+        low = e + slots - load
+        e = np.where(low > 0, low, np.minimum(low + (s - 1) * count, 0))
+        deviations[k] = e
+    return deviations
+
+
 def group_chain(
     rng: np.random.Generator, p: float, s: int, low: int, high: int, slots: int, level: float, chains: int, steps: int
 ) -> np.ndarray:

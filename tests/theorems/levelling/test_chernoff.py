@@ -39,7 +39,10 @@ def system_of(p: Fraction, s: int, workers: int, slots: int) -> LevelSystem:
     return LevelSystem(p=p, low=1, high=s, workers=workers, slots=slots)
 
 
-@pytest.mark.parametrize(("p", "s", "workers", "slots", "fcfs", "published"), ROWS)
+@pytest.mark.parametrize(
+    ("p", "s", "workers", "slots", "fcfs", "published"),
+    [row if k < 5 else pytest.param(*row, marks=pytest.mark.slow) for k, row in enumerate(ROWS)],
+)
 def test_published_values(p: Fraction, s: int, workers: int, slots: int, fcfs: int, published: int) -> None:
     """The coarse bound is the published one within 2 % or better; the bound with ``−e⁺`` kept is better still."""
     bound = chernoff_bound(system_of(p, s, workers, slots))
