@@ -18,6 +18,9 @@ def bounds(
     prompts: Annotated[str, typer.Option(help="Law of prompt sizes: uniform:LO:HI, pmf:FILE, lognormal:MEAN:SIGMA:MAX, …")],
     frontier: Annotated[bool, typer.Option("--frontier", help="Also the smallest B from which each bound bites.")] = False,
     blocks: Annotated[bool, typer.Option(help="Search for the best pairs of slots (slow for thousands of sizes).")] = True,
+    potential: Annotated[
+        bool, typer.Option("--potential", help="Also LEVEL's potential bound, certified (seconds to minutes).")
+    ] = False,
     digits: Annotated[int | None, typer.Option(help="Print the constants of Theorem 1 to so many digits.")] = None,
     certify: Annotated[
         bool, typer.Option("--certify", help="Decide every inequality of the proof in ball arithmetic.")
@@ -38,7 +41,7 @@ def bounds(
 
     of = parse_system(p, prompts, workers, slots)
     many = None if digits is None else _digits(of, digits)
-    found = evaluate(of, blocks=blocks)
+    found = evaluate(of, blocks=blocks, potential=potential)
     reach = asdict(frontiers.frontier(of)) if frontier else None
     rows = _certified(of) if certify else None
     if as_json:

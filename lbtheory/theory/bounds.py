@@ -8,7 +8,16 @@ from typing import Any
 from lbtheory.theory.benchmark_law import benchmark_law
 from lbtheory.theory.blocks import best_pairs, block_imbalance, constant_block
 from lbtheory.theory.frontier import computed_upper, sharper_upper, spread_upper, theorem1_upper
-from lbtheory.theory.levelling import LevelSystem, certify, chernoff_bound, closed_form, free_of_slots, supply_bound
+from lbtheory.theory.levelling import (
+    LevelSystem,
+    certify,
+    certify_potential,
+    chernoff_bound,
+    closed_form,
+    free_of_slots,
+    potential_bound,
+    supply_bound,
+)
 from lbtheory.theory.rich_supply import rich_bound, rich_bound_at
 from lbtheory.theory.theorem1 import System, constants, sharper
 from lbtheory.theory.tilting import lower_bound_constants
@@ -108,7 +117,7 @@ class Bounds:
         return plain | {"certificates": [row | {"hypotheses": list(row["hypotheses"])} for row in rows]}
 
 
-def bounds(of: System, *, blocks: bool = True) -> Bounds:
+def bounds(of: System, *, blocks: bool = True, potential: bool = False) -> Bounds:
     """Evaluate everything.
 
     Parameters
@@ -116,6 +125,9 @@ def bounds(of: System, *, blocks: bool = True) -> Bounds:
     of : System
     blocks : bool
         Whether to search for the best pairs of slots (seconds for prompts of thousands of sizes).
+    potential : bool
+        Whether to find and certify LEVEL's potential bound (Theorem P): the sharpest where few requests complete in an
+        iteration, seconds to minutes.
     """
     known, lower = constants(of), lower_bound_constants(of)
     law = benchmark_law(of.p, of.law, of.slots)
@@ -124,7 +136,7 @@ def bounds(of: System, *, blocks: bool = True) -> Bounds:
     notes: dict[str, str] = {}
     if of.workers == 1:
         notes["ratio_lower"] = notes["normalised"] = notes["certificates"] = "one worker has no imbalance: 0/0"
-    certificates = [] if of.workers == 1 else _certificates(of, exact, blocks, notes)
+    certificates = [] if of.workers == 1 else _certificates(of, exact, blocks, potential, notes)
     return Bounds(
         **{name: getattr(known, name) for name in _SHARED},
         lambda0=lower.lambda0,
@@ -153,7 +165,7 @@ _SHARED = (
 )
 
 
-def _certificates(of: System, exact: float, blocks: bool, notes: dict[str, str]) -> list[Certificate]:
+def _certificates(of: System, exact: float, blocks: bool, potential: bool, notes: dict[str, str]) -> list[Certificate]:
     """Every certificate that applies; what does not is said in ``notes``."""
     made: list[Certificate] = []
 
@@ -172,6 +184,8 @@ def _certificates(of: System, exact: float, blocks: bool, notes: dict[str, str])
     add("spread-lex", "SpreadLex", spread_upper(of), "ours", rate, SUPPLY)
     if len(of.law.sizes) == of.s - of.law.smallest + 1:
         _rich(of, add, blocks)
+        if potential:
+            _potential(of, add, notes)
     else:
         notes["rich supply"] = "the law gives no weight to some sizes between its smallest and largest: they cannot be supplied"
     for share in SHARES:
@@ -205,3 +219,15 @@ def _rich(of: System, add: Any, blocks: bool) -> None:
         supply = of.n * p * Fraction(pairs.block.overload(of.law))
         text = f"pairs of slots with target {pairs.block.target}"
         add("pairs", "pairs", pairs.imbalance, "ours, exact", supply, SUPPLY, EVERY_SIZE, text)
+
+
+def _potential(of: System, add: Any, notes: dict[str, str]) -> None:
+    """LEVEL's potential bound, certified."""
+    level = LevelSystem(p=of.p, low=of.law.smallest, high=of.s, workers=of.workers, slots=of.slots)
+    rate = of.n * of.p * of.law.total / min(of.law.weights)
+    try:
+        found = certify_potential(potential_bound(level))
+    except ValueError as error:
+        notes["level, potential"] = str(error)
+        return
+    add("level, potential", "LEVEL", found.value, "ours, certified", rate, SUPPLY, "constant integer target", EVERY_SIZE, FULL)

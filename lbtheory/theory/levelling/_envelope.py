@@ -6,11 +6,7 @@ non-decreasing function of ``P(e > x)`` that vanishes at 0, hence monotone in th
 − x)⁺`` is the minorant is the worst.
 """
 
-from typing import TypeVar
-
 import numpy as np
-
-Number = TypeVar("Number")
 
 
 def convex_minorant(points: np.ndarray, values: np.ndarray) -> list[int]:

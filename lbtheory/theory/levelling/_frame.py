@@ -37,8 +37,8 @@ class Frame:
         ``b_0 … b_I``, probabilities of so many completions.
     rare, rare_count : float
         ``P(c > I)`` and ``E[c; c > I]``.
-    chances : float64 array (A + 1,)
-        ``P(X = a)`` for ``a < A``, and ``P(X ≥ A)``; from the last ages on everything is linear.
+    weights : float64 array (A,)
+        Probabilities of the ages, the last with all later ones: from there on everything is linear.
     """
 
     p: float
@@ -53,7 +53,7 @@ class Frame:
     law: np.ndarray
     rare: float
     rare_count: float
-    chances: np.ndarray
+    weights: np.ndarray
 
     @property
     def followed(self) -> int:
@@ -94,7 +94,8 @@ def make_frame(base: LevelBound, count: int) -> Frame:
     size = spacing * gaps + 1
     counts = np.arange(followed + 1)
     rare = float(stats.binom.sf(followed, slots, p))
-    ages = np.arange(size + 2)
+    weights = p * (1 - p) ** np.arange(size + 2)
+    weights[-1] += (1 - p) ** (size + 2)
     return Frame(
         p=p,
         s=s,
@@ -108,7 +109,7 @@ def make_frame(base: LevelBound, count: int) -> Frame:
         law=readonly(stats.binom.pmf(counts, slots, p)),
         rare=rare,
         rare_count=slots * p * float(stats.binom.sf(followed - 1, slots - 1, p)) if slots > 1 else rare,
-        chances=readonly(np.append(p * (1 - p) ** ages, (1 - p) ** (size + 2))),
+        weights=readonly(weights),
     )
 
 

@@ -47,7 +47,6 @@ class Stage:
 def walk(frame: Frame, potential: np.ndarray, prices: np.ndarray, beyond: np.ndarray) -> Iterator[Stage]:
     """Stages ``I − 1, …, 0`` at the given prices; charges are chosen for the probabilities ``beyond`` at the knots."""
     s, slots, size = frame.s, frame.slots, frame.size
-    weights = ages_law(frame)
     top, bottom = potential[-1] - potential[-2], potential[0] - potential[1]
     value, price = np.zeros(size), np.zeros(size)
     rise = fall = steepest_rise = steepest_fall = 0.0
@@ -60,9 +59,9 @@ def walk(frame: Frame, potential: np.ndarray, prices: np.ndarray, beyond: np.nda
             weight * bottom + steepest_fall,
         )
         share = (i + 1) / slots
-        rows = kernels.worst_rows(gain, below, share * price, frame.knots, prices[i], s, len(weights))
-        charges = least_charges(rows, weights, slots, beyond)
-        heights = rows @ weights + charges
+        rows = kernels.worst_rows(gain, below, share * price, frame.knots, prices[i], s, len(frame.weights))
+        charges = least_charges(rows, frame.weights, slots, beyond)
+        heights = rows @ frame.weights + charges
         dents = concavity(gain, below, frame.spacing)
         excess = frame.spacing / 4 * dents[np.minimum(frame.knots + frame.spacing, size - 1)]
         slack = frame.spacing / 4 * concavity(price, 0.0, frame.spacing)[-1] * share * (s + (1 - frame.p) / frame.p)
@@ -82,13 +81,6 @@ def walk(frame: Frame, potential: np.ndarray, prices: np.ndarray, beyond: np.nda
             rise=rise,
             fall=fall,
         )
-
-
-def ages_law(frame: Frame) -> np.ndarray:
-    """Probabilities of the ages, the last with all later ones."""
-    weights = frame.chances[:-1].copy()
-    weights[-1] += frame.chances[-1]
-    return weights
 
 
 def concavity(values: np.ndarray, below: float, spacing: int) -> np.ndarray:

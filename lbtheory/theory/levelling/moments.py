@@ -36,14 +36,14 @@ class SecondMoment:
 def second_moment(
     system: LevelSystem, *, upper: bool = True, target: int | None = None, above: float | None = None
 ) -> SecondMoment:
-    """Theorem M (ours, proved): ``(1 − q²) Y² + 2qb Y ≤ pq E Σ_b w_b² + b²``, ``Y = E e⁺``; ``(w_b + 1 − s)²`` for ``Y = E
-    e⁻``.
+    """Theorem M (ours, proved): second moments bound ``E e⁺`` and ``E e⁻``.
 
-    In stationarity, rich supply, slots always full, constant integer target ``T``. With ``N = Σ_b (p − ξ_b) w_b`` the
-    recursion is ``e'⁺ ≤ (q e − β + N)⁺ ≤ (q e⁺ − b 1{e>0} + N)⁺`` for ``0 ≤ b ≤ β``; square it and use ``E(e⁺)² ≥ Y²`` (that
-    term is new here). ``E w²`` depends on the rule: ``E w² ≤ E_X max_S[(S+X)² − λ(S+X)] + λ E w`` with ``E w = (T + E e)/B``,
-    the maximum at ``S = 1`` or ``s`` by convexity. Checked: each step by hand, values against simulation and an exact
-    stationary law.
+    ``(1 − q²) Y² + 2qb Y ≤ pq E Σ_b w_b² + b²`` for ``Y = E e⁺``, and with ``(w_b + 1 − s)²`` for ``Y = E e⁻``, in
+    stationarity, rich supply, slots always full, constant integer target ``T``. With ``N = Σ_b (p − ξ_b) w_b`` the recursion
+    is ``e'⁺ ≤ (q e − β + N)⁺ ≤ (q e⁺ − b 1{e>0} + N)⁺`` for ``0 ≤ b ≤ β``; square it and use ``E(e⁺)² ≥ Y²`` (that term is
+    new here). ``E w²`` depends on the rule: ``E w² ≤ E_X max_S[(S+X)² − λ(S+X)] + λ E w`` with ``E w = (T + E e)/B``, the
+    maximum at ``S = 1`` or ``s`` by convexity. Checked: each step by hand, values against simulation and an exact stationary
+    law.
 
     Parameters
     ----------

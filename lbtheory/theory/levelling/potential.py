@@ -9,12 +9,14 @@ from lbtheory.core import ParameterError, readonly, whole_number
 from lbtheory.theory.levelling import _potential_kernels as kernels
 from lbtheory.theory.levelling._coupling import coupling_cost
 from lbtheory.theory.levelling._frame import Frame, make_frame, objective, tails_of
-from lbtheory.theory.levelling._stages import ages_law, one_step, walk
+from lbtheory.theory.levelling._stages import one_step, walk
 from lbtheory.theory.levelling.chernoff import LevelBound, chernoff_bound
 from lbtheory.theory.levelling.system import LevelSystem
 
 ROUNDS = 5
+"""Times that charges for the coupling of ages are renewed, less one."""
 SETTLED = 1e-7
+"""Value iteration stops when increments differ by less than this share of the largest reward."""
 GRAIN = float(1 << 20)
 """Slopes of the potential are multiples of ``1/GRAIN``, so that sums of them are exact in doubles."""
 
@@ -123,9 +125,8 @@ def bound_at(
     reward, constant = objective(reference, frame.lowest, workers)
     stages = list(walk(frame, potential, prices, _beyond(frame, reference)))[::-1]
     groups = tuple(_group(frame, i) for i in range(frame.followed))
-    weights = ages_law(frame)
     coupling = tuple(
-        stage.slack + coupling_cost(stage.shapes(slots), weights, slots, group)
+        stage.slack + coupling_cost(stage.shapes(slots), frame.weights, slots, group)
         for stage, group in zip(stages, groups, strict=True)
     )
     drift, tails = one_step(frame, potential, reward, stages[0]), tails_of(base, frame)

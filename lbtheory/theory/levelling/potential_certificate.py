@@ -25,7 +25,7 @@ ROUNDING = 1e-6
 ROUND = 2.0**-44
 """512 times the unit roundoff: more than the error of a dozen operations."""
 COUNTED = 2.0**-36
-"""Relative error allowed for a sum of up to ten thousand probabilities."""
+"""Relative error allowed for a sum of up to a hundred thousand probabilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ class _Check:
         gain, extra = settled + after.value, share * after.price
         below = self.law[i + 1] * self.bottom + after.fall
         steepest = abs(below) + float(np.abs(extra).max() + np.abs(prices).max())
-        error = after.error + ROUND * float(settled.max() + (len(self.weights) + self.s) * steepest)
+        error = after.error + ROUND * float(settled.max() + np.abs(after.value).max() + (len(self.weights) + self.s) * steepest)
         rows = self._rows(gain, below, extra, prices)
         dents = self.spacing / 4 * (_concavity(gain, below, self.spacing) + 8 * self.spacing * error)
         near = dents[np.minimum(self.knots - self.start + self.spacing - 1, len(dents) - 1)]
@@ -203,7 +203,7 @@ class _Check:
         steep_fall = self.law[i + 1] * self.bottom + after.steep_fall
         price, mean = self._line(prices), (self.target + self.z - self.slots) / self.slots
         value = price * mean + self._line(heights)
-        error = ROUND * float(np.abs(price * mean).max() + 3 * np.abs(heights).max())
+        error = ROUND * float(np.abs(price).max() * np.abs(mean).max() + np.abs(heights).max())
         rise = steep_rise + prices[-1] / self.slots + ROUND * (abs(steep_rise) + abs(prices[-1]))
         fall = steep_fall - prices[0] / self.slots + ROUND * (abs(steep_fall) + abs(prices[0]))
         slopes = np.diff(value)

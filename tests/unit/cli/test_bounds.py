@@ -68,6 +68,22 @@ def test_certificate_in_force() -> None:
     assert names["theorem-1"]["ratio"] < 0.1
 
 
+@pytest.mark.slow
+def test_potential_where_it_does_not_apply() -> None:
+    """Too few slots to steer: the reason is said, the other certificates stand."""
+    found = run("--workers", "4", "--slots", "8", "--p", "1/10", "--prompts", "uniform:20", "--no-blocks", "--potential")
+    assert "value iteration" in found["notes"]["level, potential"]
+    assert "level" in {one["name"] for one in found["certificates"]}
+
+
+@pytest.mark.slow
+def test_potential_is_in_force_at_few_slots() -> None:
+    """At B = 16, where Theorem A is above FCFS, the certified potential bound is 1.5 times below it."""
+    found = run("--workers", "8", "--slots", "16", "--p", "1/20", "--prompts", "uniform:50", "--no-blocks", "--potential")
+    best = found["certificates"][0]
+    assert best["name"] == "level, potential" and best["kind"] == "ours, certified" and best["ratio"] > 1.5
+
+
 def test_table_frontier_and_digits() -> None:
     """For a reader: the certificate in force by name, the frontier, forty digits."""
     arguments = ["bounds", "--workers", "8", "--slots", "64", "--p", "0.25", "--prompts", "uniform:4"]
