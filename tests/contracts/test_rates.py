@@ -394,7 +394,10 @@ def test_softplus_below_its_boundary(rate: Softplus) -> None:
     grid = peak * np.r_[np.linspace(0, 2, 41), np.geomspace(3, 1e6, 20)]
     assert (rate.rate(grid) <= top).all() and float(rate.rate(peak)) == pytest.approx(top, rel=1e-12) and top >= 1 / rate.b
     assert float(rate.slope(peak * 1.01)) < 0 < float(rate.slope(peak * 0.99))
-    assert float(rate.inverse(top * (1 + 1e-9))) == inf and float(rate.inverse(top)) == pytest.approx(peak, rel=1e-6)
+    # The rate is flat at its peak, so that a rounding of it moves N by about the root of that: the check is on the rate.
+    at_top = float(rate.inverse(top))
+    assert float(rate.inverse(top * (1 + 1e-9))) == inf and at_top <= peak
+    assert float(rate.rate(at_top)) == pytest.approx(top, rel=1e-14)
     z = top * np.linspace(0, 0.999, 12)
     n = rate.inverse(z)
     assert (n <= peak).all() and rate.rate(n) == pytest.approx(z, rel=1e-12)

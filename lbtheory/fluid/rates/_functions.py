@@ -74,7 +74,8 @@ def solve_increasing(function: Callable[[Array], tuple[Array, Array]], low: Arra
     for step in range(MOST_STEPS):
         value, derivative = function(x)
         low, high = np.where(value < 0, np.maximum(x, low), low), np.where(value > 0, np.minimum(x, high), high)
-        newton = x - value / derivative
+        with np.errstate(divide="ignore", invalid="ignore"):  # a flat spot: no Newton step there, and the bracket is halved
+            newton = x - value / derivative
         floor = np.maximum(low, TINY)
         wide = high > 4 * floor
         middle = np.where(wide, np.sqrt(floor) * np.sqrt(high), low + (high - low) / 2)
