@@ -77,25 +77,17 @@ def certified(
     """Certificates at one system beside simulated policies: a record a certificate, then a record a policy."""
     of = parse_system(p, prompts, workers, slots)
     found = bounds(of)
-    records: list[Record] = [
-        {"what": "certificate", "name": one.name, "imbalance": one.value, "low": None, "high": None, "exact": found.jsq_exact}
-        for one in found.certificates
-    ]
+
+    def row(what: str, name: str, imbalance: float, low: float | None = None, high: float | None = None) -> Record:
+        return {"what": what, "name": name, "imbalance": imbalance, "low": low, "high": high, "exact": found.jsq_exact}
+
+    records = [row("certificate", one.name, one.value) for one in found.certificates]
     deviations = LevelSystem(p=of.p, low=of.law.smallest, high=of.s, workers=workers, slots=slots)
     steps = max(2000, requests // max(1, workers * slots // 20))
     loads = rich_loads(deviations, steps, warmup, generator(seed, "rich"))
     found_rich = batch_means(workers * loads.max(axis=1) - loads.sum(axis=1), 0.95)
-    records.append(
-        {
-            "what": "policy",
-            "name": "level:rich supply",
-            "imbalance": found_rich.mean,
-            "low": found_rich.low,
-            "high": found_rich.high,
-            "exact": found.jsq_exact,
-        }
-    )
-    for record in long_run(
+    records.append(row("policy", "level:rich supply", found_rich.mean, found_rich.low, found_rich.high))
+    simulated = long_run(
         seed=seed,
         p=p,
         prompts=prompts,
@@ -105,17 +97,8 @@ def certified(
         requests=requests,
         queue=queue,
         warmup=warmup,
-    ):
-        records.append(
-            {
-                "what": "policy",
-                "name": record["policy"],
-                "imbalance": record["imbalance"],
-                "low": record["low"],
-                "high": record["high"],
-                "exact": found.jsq_exact,
-            }
-        )
+    )
+    records += [row("policy", one["policy"], one["imbalance"], one["low"], one["high"]) for one in simulated]
     return records
 
 

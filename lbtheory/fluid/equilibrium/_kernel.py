@@ -308,6 +308,24 @@ def advance(
 
 
 @njit(cache=True, error_model="numpy")
+def keep_best(
+    arrivals: Array, g: Array, allowed: Array, y: Array, f: Array, best: Array, least: float, stale: int
+) -> tuple[float, int]:
+    """Copy ``y`` into ``best`` if its Wardrop gap is below ``least``; the least gap, and the iterations since it was found."""
+    lost, paid = wardrop(arrivals, g, allowed, y, f)
+    if lost < least * paid:
+        best[:, :] = y
+        return lost / paid, 0
+    return least, stale + 1
+
+
+@njit(cache=True, error_model="numpy")
+def settled(least: float, stale: int, tolerance: float) -> bool:
+    """Whether the gap is small enough, or small and no longer falling."""
+    return least <= tolerance or (stale > 8 and least < 1e-6)
+
+
+@njit(cache=True, error_model="numpy")
 def solve_compiled(
     arrivals: Array,
     g: Array,
@@ -337,13 +355,8 @@ def solve_compiled(
     for iteration in range(limit):
         if normalised_inflow(arrivals, allowed, y, inflow) and (inflow < capacity).all():
             prices(codes, cost, parameters, replicas, inflow, f, h)
-            lost, paid = wardrop(arrivals, g, allowed, y, f)
-            if lost < least * paid:
-                least, stale = lost / paid, 0
-                best[:, :] = y
-            else:
-                stale += 1
-            if least <= tolerance or (stale > 8 and least < 1e-6):
+            least, stale = keep_best(arrivals, g, allowed, y, f, best, least, stale)
+            if settled(least, stale, tolerance):
                 return iteration, least
         prices(codes, cost, parameters, replicas, z, f, h)
         alpha = advance(arrivals, g, allowed, capacity, f, h, y, s, u, z, q, alpha, hold)

@@ -113,13 +113,8 @@ def _solve_plain(
     least, alpha, stale = np.inf, 1.0, 0
     for iteration in range(LIMIT):
         if kernel.normalised_inflow(arrivals, allowed, y, inflow) and (inflow < capacity).all():
-            lost, paid = kernel.wardrop(arrivals, g, allowed, y, prices(inflow)[0])
-            if lost < least * paid:
-                least, stale = lost / paid, 0
-                best[:, :] = y
-            else:
-                stale += 1
-            if least <= tolerance or (stale > 8 and least < 1e-6):
+            least, stale = kernel.keep_best(arrivals, g, allowed, y, prices(inflow)[0], best, least, stale)
+            if kernel.settled(least, stale, tolerance):
                 return iteration, least
         f, h = prices(z)
         alpha = kernel.advance(arrivals, g, allowed, capacity, f, h, y, s, u, z, q, alpha, hold)

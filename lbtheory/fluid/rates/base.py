@@ -128,6 +128,15 @@ class RateFamily(ABC):
     family: ClassVar[str]
     """Name in files, for example ``mm1``."""
 
+    def __post_init__(self) -> None:
+        """Check a family whose parameters are all positive numbers; the others have their own."""
+        self._check_positive()
+        if not 0 < self.capacity_limit < inf:
+            raise ParameterError(
+                f"the parameters of `{self.family}` must give a capacity that a double can hold; got {self.parameters()}. "
+                "Change the unit of time."
+            )
+
     @property
     @abstractmethod
     def capacity_limit(self) -> float:
@@ -213,14 +222,9 @@ class RateFamily(ABC):
         return {"family": self.family, **{name: value for name, value in values.items() if value is not None}}
 
     def _check_positive(self) -> None:
-        """Make every float field a float; raises `ParameterError` unless each is positive and finite, and so is ``μ̄``."""
+        """Make every field a float; raises `ParameterError` unless each is positive and finite."""
         for field in fields(self):  # type: ignore[arg-type]
             object.__setattr__(self, field.name, positive(self.family, field.name, getattr(self, field.name)))
-        if not 0 < self.capacity_limit < inf:
-            raise ParameterError(
-                f"the parameters of `{self.family}` must give a capacity that a double can hold; got {self.parameters()}. "
-                "Change the unit of time."
-            )
 
 
 def positive(family: str, name: str, value: Any) -> float:

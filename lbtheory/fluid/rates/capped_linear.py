@@ -34,9 +34,6 @@ class CappedLinear(RateFamily):
     service: float
     slots: float
 
-    def __post_init__(self) -> None:
-        self._check_positive()
-
     @property
     def capacity_limit(self) -> float:
         return self.slots / self.service

@@ -34,9 +34,6 @@ class Exponential(RateFamily):
     capacity: float
     scale: float
 
-    def __post_init__(self) -> None:
-        self._check_positive()
-
     @property
     def capacity_limit(self) -> float:
         return self.capacity

@@ -52,9 +52,6 @@ class Hill(RateFamily):
     half: float
     power: float
 
-    def __post_init__(self) -> None:
-        self._check_positive()
-
     @property
     def capacity_limit(self) -> float:
         return self.capacity

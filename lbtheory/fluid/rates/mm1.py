@@ -31,9 +31,6 @@ class MM1(RateFamily):
     capacity: float
     half: float
 
-    def __post_init__(self) -> None:
-        self._check_positive()
-
     @property
     def capacity_limit(self) -> float:
         return self.capacity

@@ -39,9 +39,6 @@ class SmoothMin(RateFamily):
     slots: float
     half: float
 
-    def __post_init__(self) -> None:
-        self._check_positive()
-
     @property
     def capacity_limit(self) -> float:
         return self.slots / self.service

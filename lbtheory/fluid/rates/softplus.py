@@ -3,7 +3,7 @@
 ``μ`` is strictly increasing iff ``a ≥ bk``; the gradient cost meets Assumption 3 iff ``a > bk`` (ours, proved in `Softplus`).
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from scipy import special
 from lbtheory.core import ParameterError
 from lbtheory.fluid.rates._functions import solve_increasing
 from lbtheory.fluid.rates._quadrature import CumulativeIntegral
-from lbtheory.fluid.rates.base import Array, CostShape, RateFamily, RateShape, of_inflow, of_requests, positive
+from lbtheory.fluid.rates.base import Array, CostShape, RateFamily, RateShape, of_inflow, of_requests
 
 TAIL = 40.0
 """Beyond ``u = 40`` the softplus is its asymptote to ``e^{−40} ≈ 4e-18``, and integrals go on in closed form."""
@@ -60,8 +60,7 @@ class Softplus(RateFamily):
     w: float
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, positive(self.family, field.name, getattr(self, field.name)))
+        self._check_positive()
         if not 0 < 1 / self.b < np.inf:
             raise ParameterError(f"`b` of `softplus` must give a finite capacity 1/b; got {self.b!r}.")
 
