@@ -170,9 +170,13 @@ def certified_ratios(table: "pd.DataFrame", shown: Mapping[str, str]) -> "Figure
 
 
 def _simulated(axis: "Axes", policy: str, rows: "pd.DataFrame") -> None:
-    """Marks with intervals of one policy."""
+    """Marks with intervals of one policy; an arrow at the upper edge where no imbalance was seen."""
     import numpy as np
 
+    balanced = rows["imbalance"] == 0
+    for slots in rows.loc[balanced, "slots"]:
+        axis.plot(slots, 0.97, marker="^", color=style.color(policy), markersize=6, transform=axis.get_xaxis_transform())
+    rows = rows[~balanced]
     ratio = rows["ratio"].to_numpy(dtype=float)
     low, high = (rows["exact"] / rows["high"]).to_numpy(dtype=float), (rows["exact"] / rows["low"]).to_numpy(dtype=float)
     axis.errorbar(
@@ -194,6 +198,7 @@ def _ratio_ticks(axis: "Axes", ratios: "pd.Series") -> None:
     """Plain numbers at powers of ten and at 2 and 5 near 1."""
     from matplotlib.ticker import NullFormatter
 
+    ratios = ratios[ratios < float("inf")]
     low, high = float(ratios.min()), float(ratios.max())
     wide = high / low > 300
     candidates = [factor * 10.0**power for power in range(-9, 9) for factor in ((1,) if wide else (1, 2, 5))]

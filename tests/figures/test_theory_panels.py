@@ -57,6 +57,20 @@ def test_certified_ratios() -> None:
     assert list(bars[0].get_ydata()) == [4.0, 8.0] and bars[0].get_color() == style.color("level")
 
 
+def test_a_run_without_imbalance_is_an_arrow() -> None:
+    """Its ratio is infinite: it does not stretch the axis, and it does not vanish."""
+    base = {**SYSTEM, "exact": 100.0, "what": "policy", "name": "level"}
+    rows = [
+        {**base, "slots": 16, "imbalance": 25.0, "low": 20.0, "high": 30.0, "ratio": 4.0},
+        {**base, "slots": 32, "imbalance": 0.0, "low": 0.0, "high": 0.0, "ratio": np.inf},
+    ]
+    axis = certified_ratios(pd.DataFrame(rows), {}).axes[0]
+    (arrow,) = (line for line in axis.lines if line.get_marker() == "^")
+    assert list(arrow.get_xdata()) == [32] and arrow.get_color() == style.color("level")
+    (bars,) = axis.containers
+    assert list(bars[0].get_ydata()) == [4.0] and axis.get_ylim()[1] < 10
+
+
 def test_scaling_is_per_worker() -> None:
     """Imbalance over ``G`` against ``B`` on the left and against ``G`` on the right; laws are lines."""
     rows = [
