@@ -34,7 +34,11 @@ def equilibrium(
     assumptions = check_assumptions(net, cost)
     notes: dict[str, str] = {}
     try:
-        price = price_of_anarchy(net, method="fast").price[cost]
+        anarchy = price_of_anarchy(net, method="fast")
+        least, best, worst = anarchy.equilibria["gradient"].in_flight, anarchy.best[cost], anarchy.worst[cost]
+        price = found.in_flight / least if least > 0 else 1.0
+        if worst > best * (1 + 1e-6):
+            notes["price_of_anarchy"] = f"equilibria of this cost differ in it: from {best:.6g} to {worst:.6g}."
     except ParameterError as error:
         price, notes["price_of_anarchy"] = None, str(error)
     unique = check_uniqueness(net, found)

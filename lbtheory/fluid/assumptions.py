@@ -250,21 +250,24 @@ def check_feasibility(network: Network) -> Feasibility:
     )
 
 
-def require_feasible(network: Network) -> Feasibility:
-    """`check_feasibility`, which must hold.
+def require_feasible(network: Network) -> None:
+    """Assumption 2, which must hold; the linear program only runs where a routing in proportion to capacities is not enough.
 
     Raises
     ------
     InfeasibleError
         Names the set of sources and the cells that they can reach.
     """
+    weights = network.allowed * network.capacities
+    inflow = network.arrivals @ (weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
+    if (inflow < network.capacities * (1 - 1e-12)).all():
+        return
     found = check_feasibility(network)
     if not found.holds:
         raise InfeasibleError(
             f"`network` must have capacity for its arrivals (Assumption 2): {found.why} Remedy: lower those arrival rates, "
             "raise those capacities, or allow more arcs."
         )
-    return found
 
 
 def _listed(names: tuple[str, ...], most: int = 8) -> str:

@@ -22,6 +22,7 @@ from lbtheory.fluid.rates import COSTS as COSTS
 from lbtheory.fluid.rates import CostShape, RateFamily
 from lbtheory.fluid.rates import check_cost as check_cost
 from lbtheory.fluid.rates._functions import solve_increasing
+from lbtheory.fluid.rates._quadrature import CumulativeIntegral
 
 Array = np.ndarray
 
@@ -131,6 +132,48 @@ def cell_cost(cost: str, rate: RateFamily, replicas: int = 1) -> CellCost:
         Unless ``replicas`` is a whole number ≥ 1.
     """
     return CellCost(cost=check_cost(cost), rate=rate, replicas=whole_number("replicas", "cell_cost", replicas, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BelievedCost(CellCost):
+    """A latency or gradient cost that roots compute from a model ``μ̂`` of the cell, stale or noisy, not from its rate ``μ``.
+
+    ``f̂(N)`` is the cost of ``μ̂`` at the true workload, ``N = μ⁻¹(z)`` that of the true rate, ``p(z) = ∫_0^z f̂(μ⁻¹(s)) ds``.
+
+    Attributes
+    ----------
+    believed : RateFamily
+        ``μ̂``.
+    """
+
+    believed: RateFamily
+
+    @property
+    def shape(self) -> CostShape:
+        return self.believed.cost_shape(self.cost)
+
+    def value(self, n: Array | float) -> Array:
+        return self.believed.latency(n) if self.cost == "latency" else self.believed.marginal(n)
+
+    def slope(self, n: Array | float) -> Array:
+        return self.believed.latency_slope(n) if self.cost == "latency" else self.believed.marginal_slope(n)
+
+    def potential(self, z: Array | float) -> Array:
+        """``∫_0^N f̂(s) μ'(s) ds``, ``N = μ⁻¹(z)``, by quadrature; infinite where ``N`` is."""
+        ends = np.atleast_1d(self.rate.inverse(z))
+        values = [self._integral(float(n)) if np.isfinite(n) else np.inf for n in ends]
+        return np.reshape(values, np.shape(z))
+
+    def _integral(self, n: float) -> float:
+        if n == 0:
+            return 0.0
+        return float(CumulativeIntegral(lambda s: self.value(s) * self.rate.slope(s), (0.0, n)).sums[-1])
+
+    def potential_curvature(self, z: Array | float) -> Array:
+        return self._of_inflow(lambda n: self.slope(n) * self.rate.marginal(n), z)
+
+    def conic(self, z: Any) -> Any:
+        return None
 
 
 def arc_constants(cost: str, latency: Array) -> Array:

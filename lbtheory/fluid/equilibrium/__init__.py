@@ -1,6 +1,7 @@
 """Wardrop, system-optimal and RIF equilibria with certificates (DLB paper, section 3)."""
 
 from lbtheory.fluid.equilibrium.anarchy import Anarchy as Anarchy
+from lbtheory.fluid.equilibrium.anarchy import in_flight_range as in_flight_range
 from lbtheory.fluid.equilibrium.anarchy import price_of_anarchy as price_of_anarchy
 from lbtheory.fluid.equilibrium.result import Equilibrium as Equilibrium
 from lbtheory.fluid.equilibrium.result import measured as measured

@@ -17,13 +17,55 @@ from numba import njit
 
 from lbtheory.fluid.rates.base import Array
 
-MM1, SMOOTH_MIN, EXPONENTIAL, HILL = 0, 1, 2, 3
+MM1, SMOOTH_MIN, EXPONENTIAL, HILL, SOFTPLUS = 0, 1, 2, 3, 4
 RIF, LATENCY, GRADIENT = 0, 1, 2
+BLOCK = 48
+"""Columns of a block of the Cholesky factor."""
 
 
 @njit(cache=True, error_model="numpy")
-def price(code: int, cost: int, a: float, b: float, c: float, k: float, z: float) -> tuple[float, float]:
-    """``p'(z)`` and ``p''(z)``; parameters in the order of the family's fields."""
+def softplus_price(cost: int, of: Array, k: float, z: float) -> tuple[float, float]:
+    """``p'(z)`` and ``p''(z)`` of a softplus cell with ``a ≥ bk``; ``of`` is ``a, b, k, w, a − bk``.
+
+    ``N − zℓ(N)`` is concave and increasing, so that Newton's method from below rises to its root.
+    """
+    a, b, knee, w, margin = of[0], of[1], of[2], of[3], of[4]
+    spare, n = (1 / b - z) * b, z * (a + b * w * math.log1p(math.exp(-knee / w)))
+    for _ in range(200):
+        u = (n - knee) / w
+        small = math.exp(-abs(u))
+        if u > 0:
+            excess = n * spare - z * (margin + b * w * math.log1p(small))
+            rise = spare + b * z * small / (1 + small)
+        else:
+            excess = n - z * (a + b * w * math.log1p(small))
+            rise = 1 - b * z * small / (1 + small)
+        step = -excess / rise
+        n += max(step, 0.0)
+        if not step > 1e-16 * n:
+            break
+    u = (n - knee) / w
+    small = math.exp(-abs(u))
+    level, share = max(n - knee, 0.0) + w * math.log1p(small), (1.0 if u > 0 else small) / (1 + small)
+    latency, latency_slope = a + b * level, b * share
+    above, below = margin + b * (w * math.log1p(small) + n * (1 - share)), a + b * (w * math.log1p(small) - n * share)
+    fall = above if u > 0 else below
+    marginal = latency * latency / fall
+    if cost == RIF:
+        return n / k, marginal / k
+    if cost == LATENCY:
+        return latency, latency_slope * marginal
+    # (1/μ')' = (1/μ') (−G'/G + 2ℓ'/ℓ), −G' = Nℓ''
+    decay = n * b / w * small / (1 + small) ** 2 / fall
+    return marginal, marginal * (decay + 2 * latency_slope / latency) * marginal
+
+
+@njit(cache=True, error_model="numpy")
+def price(code: int, cost: int, of: Array, k: float, z: float) -> tuple[float, float]:
+    """``p'(z)`` and ``p''(z)``; parameters ``of`` the family in the order of its fields."""
+    a, b, c = of[0], of[1], of[2]
+    if code == SOFTPLUS:
+        return softplus_price(cost, of, k, z)
     if code == MM1:
         spare = a - z
         if cost == LATENCY:
@@ -63,7 +105,7 @@ def price(code: int, cost: int, a: float, b: float, c: float, k: float, z: float
 def prices(codes: Array, cost: int, parameters: Array, replicas: Array, z: Array, f: Array, h: Array) -> None:
     """``p'`` and ``p''`` of every cell into ``f`` and ``h``."""
     for j in range(len(z)):
-        f[j], h[j] = price(codes[j], cost, parameters[j, 0], parameters[j, 1], parameters[j, 2], replicas[j], max(z[j], 1e-300))
+        f[j], h[j] = price(codes[j], cost, parameters[j], replicas[j], max(z[j], 1e-300))
 
 
 @njit(cache=True, error_model="numpy")
@@ -134,24 +176,56 @@ def wardrop(arrivals: Array, g: Array, allowed: Array, y: Array, f: Array) -> tu
 
 
 @njit(cache=True, error_model="numpy")
-def cholesky(a: Array) -> bool:
-    """Lower factor in place; False where the matrix is not positive definite to working precision.
+def subtract_product(c: Array, a: Array, b: Array) -> None:
+    """``c ← c − a b`` on the lower triangle (and at most one place above it in each row).
 
-    The inner loops run along rows, so they are vectorised without reordering any sum.
+    Two rows and four terms at a time, so that a row of ``b`` is read once for both; vectorised along rows.
     """
+    m, terms = a.shape
+    for i in range(0, m, 2):
+        last = min(i + 1, m - 1)
+        upper, lower = c[i], c[last]
+        for k in range(0, terms - 3, 4):
+            t0, t1, t2, t3 = a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3]
+            s0, s1, s2, s3 = a[last, k], a[last, k + 1], a[last, k + 2], a[last, k + 3]
+            b0, b1, b2, b3 = b[k], b[k + 1], b[k + 2], b[k + 3]
+            if last > i:
+                for j in range(last + 1):
+                    upper[j] -= (t0 * b0[j] + t1 * b1[j]) + (t2 * b2[j] + t3 * b3[j])
+                    lower[j] -= (s0 * b0[j] + s1 * b1[j]) + (s2 * b2[j] + s3 * b3[j])
+            else:
+                for j in range(i + 1):
+                    upper[j] -= (t0 * b0[j] + t1 * b1[j]) + (t2 * b2[j] + t3 * b3[j])
+        for k in range(terms - terms % 4, terms):
+            t0, s0 = a[i, k], a[last, k]
+            for j in range(last + 1):
+                upper[j] -= t0 * b[k, j]
+            if last > i:
+                for j in range(last + 1):
+                    lower[j] -= s0 * b[k, j]
+
+
+@njit(cache=True, error_model="numpy")
+def cholesky(a: Array) -> bool:
+    """Lower factor in place, by blocks of columns; False where the matrix is not positive definite to working precision."""
     n = len(a)
     column = np.empty(n)
-    for j in range(n):
-        if not a[j, j] > 0:
-            return False
-        d = math.sqrt(a[j, j])
-        for i in range(j, n):
-            a[i, j] /= d
-            column[i] = a[i, j]
-        for i in range(j + 1, n):
-            t = column[i]
-            for k in range(j + 1, i + 1):
-                a[i, k] -= t * column[k]
+    for start in range(0, n, BLOCK):
+        end = min(start + BLOCK, n)
+        for j in range(start, end):
+            if not a[j, j] > 0:
+                return False
+            d = math.sqrt(a[j, j])
+            for i in range(j, n):
+                a[i, j] /= d
+                column[i] = a[i, j]
+            for i in range(j + 1, n):
+                t = column[i]
+                for k in range(j + 1, min(i + 1, end)):
+                    a[i, k] -= t * column[k]
+        if end < n:
+            panel = a[end:, start:end].copy()
+            subtract_product(a[end:, end:], panel, panel.T.copy())
     return True
 
 
@@ -177,13 +251,10 @@ def normal_matrix(d: Array, w: Array, curve: Array) -> Array:
     Its diagonal is ``Σ_j D_ij (1 + H_j Σ_{k≠i} D_kj)/(1 + H_j Σ_k D_kj)``, which does not cancel when ``H_j D_ij`` is huge.
     """
     m, n = d.shape
-    a, across = np.zeros((m, m)), np.ascontiguousarray(d.T)
+    a = np.zeros((m, m))
+    subtract_product(a, d * w, d.T.copy())
     for i in range(m):
-        for j in range(n):
-            t = d[i, j] * w[j]
-            if t != 0.0:
-                for k in range(i):
-                    a[i, k] -= t * across[j, k]
+        a[i, i] = 0.0
     others = np.zeros((m, n))
     for j in range(n):
         before, after = 0.0, 0.0
@@ -197,6 +268,87 @@ def normal_matrix(d: Array, w: Array, curve: Array) -> Array:
             a[i, i] += d[i, j] * (1 + curve[j] * others[i, j]) / (1 + curve[j] * (others[i, j] + d[i, j]))
         a[i, i] *= 1 + 1e-15
     return a
+
+
+@njit(cache=True, error_model="numpy")
+def inverses(allowed: Array, y: Array, s: Array, by_y: Array, by_s: Array, d: Array) -> None:
+    """``1/y``, ``1/s`` and ``D = y/s``, all 0 where there is no arc, so that no later loop has to ask."""
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            here = allowed[i, j]
+            by_y[i, j], by_s[i, j] = 1 / y[i, j] if here else 0.0, 1 / s[i, j] if here else 0.0
+            d[i, j] = y[i, j] * by_s[i, j]
+
+
+@njit(cache=True, error_model="numpy")
+def direction(
+    goal: tuple[float, float],
+    factor: Array,
+    rows: Array,
+    inflow: Array,
+    cells: tuple[Array, Array, Array],
+    g: Array,
+    arcs: tuple[Array, Array, Array, Array, Array, Array],
+    q: Array,
+    u: Array,
+    du: Array,
+    dz: Array,
+) -> None:
+    """A Newton step towards ``y s = σμ − κ dy ds``, ``goal = (σμ, κ)``, ``dy ds`` those of the step before; fills the steps.
+
+    ``cells`` are the curvature ``H``, the defect of ``log q`` times ``q``, and ``w/H``; ``arcs`` are ``s``, ``1/y``, ``D``,
+    ``dy``, ``ds`` and a scratch array; ``factor`` is the Cholesky factor of `normal_matrix`.
+    """
+    (aim, second), (curve, miss, slack), (s, by_y, d, dy, ds, r) = goal, cells, arcs
+    m, n = g.shape
+    b = inflow.copy()
+    for i in range(m):
+        for j in range(n):
+            r[i, j] = (aim - second * dy[i, j] * ds[i, j]) * by_y[i, j]
+            ds[i, j] = r[i, j] - s[i, j]  # less dy/D, below
+            r[i, j] = d[i, j] * (r[i, j] - (q[j] + g[i, j] - u[i]) - miss[j])
+            b[j] += r[i, j]
+        du[i] = rows[i] - r[i].sum()
+    for j in range(n):
+        dz[j] = curve[j] * slack[j] * b[j]
+    for i in range(m):
+        t = 0.0
+        for j in range(n):
+            t += d[i, j] * dz[j]
+        du[i] += t
+    back(factor, du)
+    for i in range(m):
+        for j in range(n):
+            b[j] += d[i, j] * du[i]
+    for j in range(n):
+        dz[j] = b[j] * slack[j]
+        b[j] = curve[j] * dz[j]
+    for i in range(m):
+        for j in range(n):
+            dy[i, j] = r[i, j] + d[i, j] * (du[i] - b[j])
+            ds[i, j] -= dy[i, j] * s[i, j] * by_y[i, j]
+
+
+@njit(cache=True, error_model="numpy")
+def longest_step(
+    capacity: Array,
+    z: Array,
+    q: Array,
+    dz: Array,
+    rise: Array,
+    by_y: Array,
+    by_s: Array,
+    dy: Array,
+    ds: Array,
+) -> float:
+    """The longest step that keeps flows, reduced costs, prices, inflows and spare capacity nonnegative."""
+    most = 1e-3
+    for j in range(len(z)):
+        most = max(most, dz[j] / (capacity[j] - z[j]), -dz[j] / z[j], -rise[j] / q[j])
+    for i in range(dy.shape[0]):
+        for j in range(dy.shape[1]):
+            most = max(most, -dy[i, j] * by_y[i, j], -ds[i, j] * by_s[i, j])
+    return 1 / most
 
 
 @njit(cache=True, error_model="numpy")
@@ -214,96 +366,53 @@ def advance(
     q: Array,
     last: float,
     hold: float,
+    scratch: Array,
 ) -> float:
     """One predictor-corrector step; returns its length, 0 where the matrix cannot be factorised.
 
     ``f``, ``h`` are ``p'``, ``p''`` at ``z``; ``last`` the length before; ``hold`` how firmly the gap is held while
-    residuals last.
+    residuals last; ``scratch`` (6, m, n) is overwritten.
     """
     m, n = g.shape
-    d, r = np.zeros((m, n)), np.zeros((m, n))
-    dy, ds = np.zeros((m, n)), np.zeros((m, n))
-    curve, miss, w, column, dz = np.empty(n), np.empty(n), np.empty(n), np.zeros(n), np.empty(n)
-    rows, inflow, du = np.empty(m), -z, np.empty(m)
-    arcs, gap, paid = 0, 0.0, 0.0
-    for j in range(n):
-        curve[j], miss[j] = q[j] * h[j] / f[j], q[j] * math.log(f[j] / q[j])
-        paid += z[j] * q[j]
+    by_y, by_s, d, dy, ds, r = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
+    inverses(allowed, y, s, by_y, by_s, d)
+    curve, miss = q * h / f, q * np.log(f / q)
+    rows, inflow, column, du, dz = arrivals.copy(), -z, np.zeros(n), np.empty(m), np.empty(n)
+    gap, paid = 0.0, (z * q).sum()
     for i in range(m):
-        rows[i] = arrivals[i]
         for j in range(n):
-            if allowed[i, j]:
-                arcs += 1
-                gap += y[i, j] * s[i, j]
-                paid += y[i, j] * g[i, j]
-                rows[i] -= y[i, j]
-                inflow[j] += y[i, j]
-                d[i, j] = y[i, j] / s[i, j]
-                column[j] += d[i, j]
-    residual = (np.abs(rows).sum() + np.abs(inflow).sum()) / arrivals.sum()
-    for j in range(n):
-        w[j] = curve[j] / (1 + curve[j] * column[j])
-        residual = max(residual, abs(miss[j]) / q[j])
-    a = normal_matrix(d, w, curve)
-    if not cholesky(a):
+            gap += y[i, j] * s[i, j]
+            paid += y[i, j] * g[i, j]
+            rows[i] -= y[i, j]
+            inflow[j] += y[i, j]
+            column[j] += d[i, j]
+    slack = 1 / (1 + curve * column)
+    residual = max((np.abs(rows).sum() + np.abs(inflow).sum()) / arrivals.sum(), np.max(np.abs(miss) / q))
+    factor = normal_matrix(d, curve * slack, curve)
+    if not cholesky(factor):
         return 0.0
-    mu, sigma, second, alpha = gap / arcs, 0.0, 1.0, 1.0
-    for phase in range(2):
-        b = inflow.copy()
-        for i in range(m):
-            du[i] = rows[i]
-            for j in range(n):
-                if allowed[i, j]:
-                    aim = sigma * mu - (second * dy[i, j] * ds[i, j] if phase == 1 else 0.0)
-                    r[i, j] = aim / y[i, j] - (q[j] + g[i, j] - u[i]) - miss[j]
-                    b[j] += d[i, j] * r[i, j]
-                    du[i] -= d[i, j] * r[i, j]
-        for i in range(m):
-            for j in range(n):
-                du[i] += d[i, j] * w[j] * b[j]
-        back(a, du)
-        alpha = 1.0
+    cells, arcs = (curve, miss, slack), (s, by_y, d, dy, ds, r)
+    dy[:], ds[:] = 0.0, 0.0
+    direction((0.0, 0.0), factor, rows, inflow, cells, g, arcs, q, u, du, dz)
+    alpha = min(1.0, longest_step(capacity, z, q, dz, curve * dz + miss, by_y, by_s, dy, ds))
+    after = 0.0
+    for i in range(m):
         for j in range(n):
-            for i in range(m):
-                b[j] += d[i, j] * du[i]
-            dz[j] = b[j] / (1 + curve[j] * column[j])
-            if dz[j] > 0:
-                alpha = min(alpha, (capacity[j] - z[j]) / dz[j])
-            elif dz[j] < 0:
-                alpha = min(alpha, -z[j] / dz[j])
-            rise = curve[j] * dz[j] + miss[j]
-            if rise < 0:
-                alpha = min(alpha, -q[j] / rise)
-        for i in range(m):
-            for j in range(n):
-                if allowed[i, j]:
-                    aim = sigma * mu - (second * dy[i, j] * ds[i, j] if phase == 1 else 0.0)
-                    dy[i, j] = d[i, j] * (r[i, j] - curve[j] * dz[j] + du[i])
-                    ds[i, j] = aim / y[i, j] - s[i, j] - dy[i, j] / d[i, j]
-                    if dy[i, j] < 0:
-                        alpha = min(alpha, -y[i, j] / dy[i, j])
-                    if ds[i, j] < 0:
-                        alpha = min(alpha, -s[i, j] / ds[i, j])
-        if phase == 0:
-            after = 0.0
-            for i in range(m):
-                for j in range(n):
-                    if allowed[i, j]:
-                        after += (y[i, j] + alpha * dy[i, j]) * (s[i, j] + alpha * ds[i, j])
-            sigma = min(max((after / gap) ** 3, 1e-6), 1.0)
-            sigma = max(sigma, min(0.9, hold * residual * paid / gap))
-            if last < 0.1:
-                sigma, second = max(sigma, 0.5), 0.0
-    alpha = min(1.0, 0.99 * alpha)
+            after += (y[i, j] + alpha * dy[i, j]) * (s[i, j] + alpha * ds[i, j])
+    sigma, second = min(max((after / gap) ** 3, 1e-6), 1.0), 1.0
+    sigma = max(sigma, min(0.9, hold * residual * paid / gap))
+    if last < 0.1:
+        sigma, second = max(sigma, 0.5), 0.0
+    direction((sigma * gap / allowed.sum(), second), factor, rows, inflow, cells, g, arcs, q, u, du, dz)
+    rise = curve * dz + miss
+    alpha = min(1.0, 0.99 * longest_step(capacity, z, q, dz, rise, by_y, by_s, dy, ds))
     for i in range(m):
         u[i] += alpha * du[i]
         for j in range(n):
-            if allowed[i, j]:
-                y[i, j] += alpha * dy[i, j]
-                s[i, j] += alpha * ds[i, j]
-    for j in range(n):
-        q[j] += alpha * (curve[j] * dz[j] + miss[j])
-        z[j] += alpha * dz[j]
+            y[i, j] += alpha * dy[i, j]
+            s[i, j] += alpha * ds[i, j] if allowed[i, j] else 0.0
+    q += alpha * rise
+    z += alpha * dz
     return alpha
 
 
@@ -347,7 +456,7 @@ def solve_compiled(
     """
     m, n = g.shape
     z, q, f, h, inflow = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    u, s = np.empty(m), np.empty((m, n))
+    u, s, scratch = np.empty(m), np.empty((m, n)), np.empty((6, m, n))
     first_flows(arrivals, allowed, capacity, y, z)
     prices(codes, cost, parameters, replicas, z, q, h)
     first_prices(g, allowed, q, u, s)
@@ -359,7 +468,7 @@ def solve_compiled(
             if settled(least, stale, tolerance):
                 return iteration, least
         prices(codes, cost, parameters, replicas, z, f, h)
-        alpha = advance(arrivals, g, allowed, capacity, f, h, y, s, u, z, q, alpha, hold)
+        alpha = advance(arrivals, g, allowed, capacity, f, h, y, s, u, z, q, alpha, hold, scratch)
         if not alpha > 0:
             return iteration, least
     return limit, least

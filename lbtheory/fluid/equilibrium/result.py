@@ -1,12 +1,13 @@
 """What an equilibrium is, and the numbers that prove it, computed from the flows alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lbtheory.core import SolverStatus, readonly
-from lbtheory.fluid.costs import arc_constants
+from lbtheory.fluid.costs import CellCost, arc_constants
 from lbtheory.fluid.network import Network
 
 Array = np.ndarray
@@ -70,11 +71,20 @@ class Equilibrium:
 
 
 def measured(
-    network: Network, cost: str, flows: Array, *, tolerance: float, method: str, iterations: int, seconds: float
+    network: Network,
+    cost: str,
+    flows: Array,
+    *,
+    tolerance: float,
+    method: str,
+    iterations: int,
+    seconds: float,
+    costs: Sequence[CellCost] | None = None,
 ) -> Equilibrium:
     """The equilibrium of given flows with everything recomputed from them.
 
     ``flows`` (s, n) must be nonnegative on admissible arcs with every inflow below capacity; rows are scaled to ``λ``.
+    ``costs`` are those of the cells' own rates by default.
     """
     arrivals = network.arrivals
     totals = flows.sum(axis=1)
@@ -82,7 +92,7 @@ def measured(
         routing = np.where(arrivals[:, None] > 0, flows / totals[:, None], 0.0)
     y = arrivals[:, None] * routing
     inflow = y.sum(axis=0)
-    costs = network.costs(cost)
+    costs = network.costs(cost) if costs is None else costs
     workloads = np.array([float(cell.rate.inverse(z)) for cell, z in zip(network.cells, inflow, strict=True)])
     g = arc_constants(cost, network.latency)
     value = np.array([float(one.value(n)) if np.isfinite(n) else np.inf for one, n in zip(costs, workloads, strict=True)])

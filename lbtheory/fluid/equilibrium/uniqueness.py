@@ -45,14 +45,10 @@ def check_uniqueness(network: Network, found: Equilibrium) -> Uniqueness:
     without flow, ``0 ≤ ξ ≤ 1`` there: a positive optimum is another equilibrium.
     """
     live = np.nonzero(network.arrivals > 0)[0]
-    value = np.array([float(one.value(n)) for one, n in zip(network.costs(found.cost), found.workloads, strict=True)])
-    costs = value + arc_constants(found.cost, network.latency)
-    reduced = (costs - found.multipliers[:, None])[live]
-    scale = max(float(np.abs(found.multipliers[live]).max(initial=0.0)), 1e-300)
-    tied = network.allowed[live] & (reduced <= TIGHT * scale)
+    tied = tied_arcs(network, found)[live]
     used = tied & (found.routing[live] > 0)
     at, to = np.nonzero(used)
-    neutral = len(at) - _rank(at, to, len(live), len(network.cells))
+    neutral = len(at) - rank(at, to, len(live), len(network.cells))
     spare_at, spare_to = np.nonzero(tied & ~used)
     spare = 0
     if len(spare_at):
@@ -75,7 +71,16 @@ def check_uniqueness(network: Network, found: Equilibrium) -> Uniqueness:
     )
 
 
-def _rank(at: Array, to: Array, sources: int, cells: int) -> int:
+def tied_arcs(network: Network, found: Equilibrium) -> Array:
+    """Arcs of least cost, bool array (s, n); see `check_uniqueness`."""
+    live = network.arrivals > 0
+    value = np.array([float(one.value(n)) for one, n in zip(network.costs(found.cost), found.workloads, strict=True)])
+    reduced = value + arc_constants(found.cost, network.latency) - np.where(live, found.multipliers, 0.0)[:, None]
+    scale = max(float(np.abs(found.multipliers[live]).max(initial=0.0)), 1e-300)
+    return np.asarray(network.allowed & live[:, None] & (reduced <= TIGHT * scale))
+
+
+def rank(at: Array, to: Array, sources: int, cells: int) -> int:
     """Rank of the incidence matrix: nodes that have an arc, less the number of components."""
     parent = list(range(sources + cells))
 
