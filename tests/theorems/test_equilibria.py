@@ -21,6 +21,7 @@ from lbtheory.fluid.equilibrium import (
     sensitivity,
 )
 from lbtheory.fluid.equilibrium import _kernel as kernel
+from lbtheory.fluid.equilibrium.result import EquilibriumSolverError
 from lbtheory.fluid.mnlb import mnlb_weights
 
 INF = math.inf
@@ -400,9 +401,31 @@ def test_ten_thousand_random_networks() -> None:
     counts = []
     for seed in range(10_000):
         rng = np.random.default_rng(seed)
-        net = scaled(random_cells(rng, seed % 5), float(rng.choice([0.1, 0.5, 0.9, 0.99])))
+        net = scaled(random_cells(rng, seed % 4), float(rng.choice([0.1, 0.5, 0.9, 0.99])))
         found = equilibrium(net, COSTS[seed % 3], method="fast", tolerance=1e-8)
         assert found.status is SolverStatus.OPTIMAL and found.relative_gap <= 1e-8 and found.flow_residual < 1e-9, seed
         counts.append(found.iterations)
     print(f"iterations: median {np.median(counts)}, most {max(counts)}")
     assert np.median(counts) <= 18 and max(counts) <= 30
+
+
+def test_exponential_cells_run_out_of_digits() -> None:
+    """A cell within ``e^{−N/h}`` of capacity has no digits left for its spare part: then the status or an error says so.
+
+    Where the answer is called optimal both gaps are small; up to half of the capacity it always is.
+    """
+    outcomes = []
+    for seed in range(4, 150, 5):
+        rng = np.random.default_rng(seed)
+        net = random_cells(rng, 4)
+        easy = equilibrium(scaled(net, 0.5), COSTS[seed % 3], method="fast", tolerance=1e-8)
+        assert easy.status is SolverStatus.OPTIMAL
+        try:
+            found = equilibrium(scaled(net, 0.99), COSTS[seed % 3], method="fast", tolerance=1e-8)
+        except EquilibriumSolverError as error:
+            assert "precision of doubles" in str(error)
+            continue
+        small = max(found.wardrop_gap, found.relative_gap) <= 1e-8
+        assert (found.status is SolverStatus.OPTIMAL) == small and found.flow_residual < 1e-9
+        outcomes.append(found.status)
+    assert set(outcomes) == {SolverStatus.OPTIMAL, SolverStatus.FEASIBLE}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.core import LBTheoryError
 from lbtheory.fluid.costs import CellCost, arc_constants
+from lbtheory.fluid.equilibrium.result import EquilibriumSolverError
 from lbtheory.fluid.network import Network
 
 Array = np.ndarray
@@ -18,10 +18,6 @@ ROUNDS = 60
 """Rounds of cutting planes."""
 POLISH = 3
 """Newton rounds after them."""
-
-
-class ConicSolverError(LBTheoryError):
-    """The conic solver gave no flows; use the other method."""
 
 
 def convex_flows(network: Network, cost: str, costs: Sequence[CellCost], tolerance: float) -> tuple[Array, int]:
@@ -136,8 +132,8 @@ def _solve(
             warnings.simplefilter("ignore")  # inaccurate or not is judged by our own certificate
             problem.solve(solver=cp.CLARABEL, **CLARABEL)
     except cp.error.SolverError as error:
-        raise ConicSolverError(f"CVXPY's solver failed ({error}). Use `--method fast`.") from None
+        raise EquilibriumSolverError(f"CVXPY's solver failed ({error}). Use `--method fast`.") from None
     if y.value is None:
-        raise ConicSolverError(f"CVXPY's solver ended with status {problem.status}. Use `--method fast`.")
+        raise EquilibriumSolverError(f"CVXPY's solver ended with status {problem.status}. Use `--method fast`.")
     heights = np.zeros(len(places)) if unit.value is None else unit.value
     return np.asarray(y.value), {j: float(heights[place]) for j, place in places.items()}

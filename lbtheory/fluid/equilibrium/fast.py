@@ -8,6 +8,7 @@ import numpy as np
 
 from lbtheory.fluid.costs import COSTS, CellCost, arc_constants
 from lbtheory.fluid.equilibrium import _kernel as kernel
+from lbtheory.fluid.equilibrium.result import EquilibriumSolverError
 from lbtheory.fluid.network import Network
 from lbtheory.fluid.rates import MM1, Exponential, Hill, SmoothMin, Softplus
 
@@ -52,6 +53,11 @@ def fast_flows(network: Network, cost: str, every: Sequence[CellCost], tolerance
             best, gap = found, reached
         if gap <= tolerance:
             break
+    if not np.isfinite(gap):
+        raise EquilibriumSolverError(
+            "The interior point found no flows below all capacities: some set of cells is loaded to the precision of doubles. "
+            "Lower the arrival rates, or use `--method cvxpy`."
+        )
     flows[part] = best
     return flows, used_up
 

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.core import SolverStatus, readonly
+from lbtheory.core import LBTheoryError, SolverStatus, readonly
 from lbtheory.fluid.costs import CellCost, arc_constants
 from lbtheory.fluid.network import Network
 
 Array = np.ndarray
+
+
+class EquilibriumSolverError(LBTheoryError):
+    """A method gave no flows; the message names the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,8 @@ def measured(
         spent = np.where(y > 0, y * np.where(network.allowed, arc_costs, 0.0), 0.0)
     live = arrivals > 0
     lost = float(spent.sum() - arrivals[live] @ least[live]) if live.any() else 0.0
-    excess = np.where(y > 0, y * (np.where(network.allowed, arc_costs, 0.0) - np.where(live, least, 0.0)[:, None]), 0.0)
+    with np.errstate(invalid="ignore"):
+        excess = np.where(y > 0, y * (np.where(network.allowed, arc_costs, 0.0) - np.where(live, least, 0.0)[:, None]), 0.0)
     lost = float(excess.sum()) if np.isfinite(excess).all() else lost
     objective = float(sum(float(one.potential(z)) for one, z in zip(costs, inflow, strict=True)) + (g * y).sum())
     travel = float((np.where(np.isfinite(network.latency), 2 * network.latency, 0.0) * y).sum())

@@ -125,5 +125,5 @@ def _without_traces(network: Network, found: Equilibrium, costs: Sequence[CellCo
         seconds=found.seconds,
         costs=costs,
     )
-    worse = max(cleaned.wardrop_gap, cleaned.relative_gap) > max(found.wardrop_gap, found.relative_gap, tolerance)
-    return found if worse else cleaned
+    fine = max(cleaned.wardrop_gap, cleaned.relative_gap) <= max(found.wardrop_gap, found.relative_gap, tolerance)
+    return cleaned if fine else found
