@@ -83,6 +83,13 @@ def test_closed_form_of_rif() -> None:
         assert price_of_anarchy(net).price["rif"] == pytest.approx(worst_price_in_closed_form("rif", load, longest), rel=1e-4)
 
 
+def test_price_of_latency_is_finite_but_unbounded() -> None:
+    """Over instances with a far cell that is nearly a constant it goes as ``(1 − λ)^{−1/2}/2``; for each it is finite."""
+    for load, right in ((0.9, 2.0811388301), (0.99, 5.5), (0.9999, 50.5)):
+        found = price_of_anarchy(two_cells(load, 1e9, 1.0, 1 / (1 - load))).price["latency"]
+        assert found == pytest.approx(right, rel=1e-3) == worst_price_in_closed_form("latency", load, 1e9)
+
+
 def ring() -> Network:
     """Two equal cells with equal demand far apart: RIF does not mind if all requests are exchanged."""
     cells = [Cell(name=name, arrival_rate=0.5, rate=MM1) for name in "ab"]
