@@ -117,8 +117,17 @@ def worst_price_in_closed_form(cost: str, load: float, longest: float) -> float:
     delays (Roughgarden, *Selfish Routing and the Price of Anarchy*, 2005). RIF: equal ``N`` in an infinite cell leaves
     none near, ``C_R = load T``; the ratio grows with ``T``, so it is taken at ``T = longest``. A far cell that is smaller than
     the near one can be worse for latency without limit: one that nearly fills up.
+
+    Raises
+    ------
+    ParameterError
+        Latency with ``longest < 1/(1 − load)``, where the worst case is cut off.
     """
     if cost == "latency":
+        if longest * (1 - load) < 1 - 1e-9:
+            raise ParameterError(
+                f"`longest` of `worst_price_in_closed_form` must be at least 1/(1 − load) = {1 / (1 - load):g}; got {longest!r}."
+            )
         return (1 + 1 / math.sqrt(1 - load)) / 2
     z = min(load, 1 - 1 / math.sqrt(longest)) if longest > 1 else 0.0
     return load * longest / (z / (1 - z) + (load - z) * longest)
