@@ -126,7 +126,7 @@ def worst_price_in_closed_form(cost: str, load: float, longest: float) -> float:
     if cost == "latency":
         if longest * (1 - load) < 1 - 1e-9:
             raise ParameterError(
-                f"`longest` of `worst_price_in_closed_form` must be at least 1/(1 − load) = {1 / (1 - load):g}; got {longest!r}."
+                f"`longest` of `worst_price_in_closed_form` must be ≥ 1/(1 − load) = {1 / (1 - load):g}; got {longest!r}."
             )
         return (1 + 1 / math.sqrt(1 - load)) / 2
     z = min(load, 1 - 1 / math.sqrt(longest)) if longest > 1 else 0.0
