@@ -32,13 +32,15 @@ def network(n: int, load: float, rng: np.random.Generator) -> Network:
 def timed(net: Network, method: str, tolerance: float) -> tuple[float, Equilibrium]:
     """Best of three solves of the flows alone, and the equilibrium."""
     from lbtheory.fluid.equilibrium.convex import convex_flows
-    from lbtheory.fluid.equilibrium.fast import fast_flows
+    from lbtheory.fluid.equilibrium.fast import InteriorPoint
 
-    solve = fast_flows if method == "fast" else convex_flows
     best, costs = np.inf, net.costs("latency")
     for _ in range(3):
         began = time.perf_counter()
-        solve(net, "latency", costs, tolerance)
+        if method == "fast":
+            InteriorPoint(net, "latency", costs).flows(tolerance)
+        else:
+            convex_flows(net, "latency", costs, tolerance)
         best = min(best, time.perf_counter() - began)
     return best, equilibrium(net, "latency", method=method, tolerance=tolerance)
 

@@ -21,6 +21,8 @@ MM1, SMOOTH_MIN, EXPONENTIAL, HILL, SOFTPLUS = 0, 1, 2, 3, 4
 RIF, LATENCY, GRADIENT = 0, 1, 2
 BLOCK = 48
 """Columns of a block of the Cholesky factor."""
+ROOM = 1.2
+"""A step leaves at least ``1 − 1/ROOM`` of a cell's spare capacity: prices follow inflows with a delay."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -341,10 +343,10 @@ def longest_step(
     dy: Array,
     ds: Array,
 ) -> float:
-    """The longest step that keeps flows, reduced costs, prices, inflows and spare capacity nonnegative."""
+    """The longest step that keeps flows, reduced costs, prices and inflows nonnegative, and some of the spare capacity."""
     most = 1e-3
     for j in range(len(z)):
-        most = max(most, dz[j] / (capacity[j] - z[j]), -dz[j] / z[j], -rise[j] / q[j])
+        most = max(most, ROOM * dz[j] / (capacity[j] - z[j]), -dz[j] / z[j], -rise[j] / q[j])
     for i in range(dy.shape[0]):
         for j in range(dy.shape[1]):
             most = max(most, -dy[i, j] * by_y[i, j], -ds[i, j] * by_s[i, j])
@@ -435,31 +437,26 @@ def settled(least: float, stale: int, tolerance: float) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def solve_compiled(
-    arrivals: Array,
-    g: Array,
-    allowed: Array,
-    capacity: Array,
+def iterate(
+    problem: tuple[Array, Array, Array, Array],
     codes: Array,
     parameters: Array,
     replicas: Array,
     cost: int,
+    state: tuple[Array, Array, Array, Array, Array, Array],
+    best: Array,
     tolerance: float,
     limit: int,
     hold: float,
-    y: Array,
-    best: Array,
 ) -> tuple[int, float]:
-    """The whole iteration for families that `price` knows; ``best`` holds the flows of least gap.
+    """Iterations from ``state`` on, which moves, for families that `price` knows; ``best`` holds the flows of least gap.
 
+    ``problem`` is ``λ``, ``g``, the allowed arcs and ``μ̄``; ``state`` is ``y``, ``s``, ``u``, ``z``, ``q`` and a scratch array.
     Returns the number of iterations and the Wardrop gap of ``best``.
     """
-    m, n = g.shape
-    z, q, f, h, inflow = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    u, s, scratch = np.empty(m), np.empty((m, n)), np.empty((6, m, n))
-    first_flows(arrivals, allowed, capacity, y, z)
-    prices(codes, cost, parameters, replicas, z, q, h)
-    first_prices(g, allowed, q, u, s)
+    (arrivals, g, allowed, capacity), (y, s, u, z, q, scratch) = problem, state
+    n = len(z)
+    f, h, inflow = np.empty(n), np.empty(n), np.empty(n)
     least, alpha, stale = np.inf, 1.0, 0
     for iteration in range(limit):
         if normalised_inflow(arrivals, allowed, y, inflow) and (inflow < capacity).all():

@@ -22,66 +22,99 @@ CODES: dict[Any, int] = {
     Softplus: kernel.SOFTPLUS,
 }
 FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in CODES} | {Softplus: ("a", "b", "k", "w", "margin")}
-HOLDS = (0.01, 0.1, 1.0)
+HOLDS = (0.001, 1.0, 0.03)
 """How firmly the gap is held while residuals last, from one attempt to the next."""
 LIMIT = 100
 """Iterations of an attempt."""
 
 
-def fast_flows(network: Network, cost: str, every: Sequence[CellCost], tolerance: float) -> tuple[Array, int]:
-    """Flows ``y`` (s, n) whose Wardrop gap is at most the tolerance, or the best found, and the number of iterations.
+class InteriorPoint:
+    """Iterates of one network. A smaller tolerance goes on from where the larger one was met."""
 
-    ``every`` holds the cost of each cell, ``cost`` says which it is.
-    """
-    everywhere = network.arrivals
-    live = np.nonzero(everywhere > 0)[0]
-    flows = np.zeros(network.allowed.shape)
-    if not live.size:
-        return flows, 0
-    cells = np.nonzero(network.allowed[live].any(axis=0))[0]
-    part = np.ix_(live, cells)
-    arrivals, allowed = everywhere[live], network.allowed[part]
-    g = arc_constants(cost, network.latency)[part]
-    costs = [every[int(j)] for j in cells]
-    capacity = np.array([one.rate.capacity_limit for one in costs])
-    best, gap, used_up = np.zeros(g.shape), np.inf, 0
-    for hold in HOLDS:
-        found = np.zeros(g.shape)
-        iterations, reached = _attempt(arrivals, g, allowed, capacity, costs, cost, tolerance, hold, found)
-        used_up += iterations
-        if reached < gap:
-            best, gap = found, reached
-        if gap <= tolerance:
-            break
-    if not np.isfinite(gap):
-        raise EquilibriumSolverError(
-            "The interior point found no flows below all capacities: some set of cells is loaded to the precision of doubles. "
-            "Lower the arrival rates, or use `--method cvxpy`."
-        )
-    flows[part] = best
-    return flows, used_up
+    def __init__(self, network: Network, cost: str, costs: Sequence[CellCost]) -> None:
+        live = np.nonzero(network.arrivals > 0)[0]
+        cells = np.nonzero(network.allowed[live].any(axis=0))[0]
+        self.part = np.ix_(live, cells)
+        self.shape = network.allowed.shape
+        self.costs = [costs[int(j)] for j in cells]
+        self.kind = COSTS.index(cost)
+        self.table = _table(self.costs) if all(_is_compiled(one) for one in self.costs) else None
+        g = np.ascontiguousarray(arc_constants(cost, network.latency)[self.part])
+        capacity = np.array([one.rate.capacity_limit for one in self.costs])
+        self.problem = network.arrivals[live], g, np.ascontiguousarray(network.allowed[self.part]), capacity
+        self.best, self.gap, self.attempt = np.zeros(g.shape), np.inf, 0
+        self.state: tuple[Array, ...] | None = None
 
+    def flows(self, tolerance: float) -> tuple[Array, int]:
+        """Flows ``y`` (s, n) whose Wardrop gap is at most the tolerance, or the best found, and the number of iterations.
 
-def _attempt(
-    arrivals: Array,
-    g: Array,
-    allowed: Array,
-    capacity: Array,
-    costs: list[CellCost],
-    cost: str,
-    tolerance: float,
-    hold: float,
-    best: Array,
-) -> tuple[int, float]:
-    """One run of the interior point; fills ``best``."""
-    y = np.zeros(g.shape)
-    if all(_is_compiled(one) for one in costs):
-        codes, parameters, replicas = _table(costs)
-        kind = COSTS.index(cost)
-        return kernel.solve_compiled(
-            arrivals, g, allowed, capacity, codes, parameters, replicas, kind, tolerance, LIMIT, hold, y, best
-        )
-    return _solve_plain(arrivals, g, allowed, capacity, costs, tolerance, hold, y, best)
+        Raises
+        ------
+        EquilibriumSolverError
+            No flows below all capacities.
+        """
+        flows = np.zeros(self.shape)
+        if not flows[self.part].size:
+            return flows, 0
+        iterations = 0
+        while self.gap > tolerance and self.attempt < len(HOLDS):
+            self.state = self._start() if self.state is None else self.state
+            found = np.zeros(self.best.shape)
+            steps, reached = self._iterate(self.state, found, tolerance, HOLDS[self.attempt])
+            iterations += steps
+            if reached < self.gap:
+                self.best, self.gap = found, reached
+            if self.gap > tolerance:
+                self.attempt, self.state = self.attempt + 1, None
+        if not np.isfinite(self.gap):
+            raise EquilibriumSolverError(
+                "The interior point found no flows below all capacities: some set of cells is loaded to the precision of "
+                "doubles. Lower the arrival rates, or use `--method cvxpy`."
+            )
+        flows[self.part] = self.best
+        return flows, iterations
+
+    def _start(self) -> tuple[Array, ...]:
+        """``y, s, u, z, q`` and a scratch array."""
+        arrivals, g, allowed, capacity = self.problem
+        m, n = g.shape
+        y, s, u, z = np.zeros((m, n)), np.empty((m, n)), np.empty(m), np.empty(n)
+        kernel.first_flows(arrivals, allowed, capacity, y, z)
+        q = self._prices(z)[0]
+        kernel.first_prices(g, allowed, q, u, s)
+        return y, s, u, z, q, np.empty((6, m, n))
+
+    def _iterate(self, state: Any, best: Array, tolerance: float, hold: float) -> tuple[int, float]:
+        """`kernel.iterate`, or the same with prices from Python."""
+        if self.table:
+            return kernel.iterate(self.problem, *self.table, self.kind, state, best, tolerance, LIMIT, hold)
+        (arrivals, g, allowed, capacity), (y, s, u, z, q, scratch) = self.problem, state
+        inflow, least, alpha, stale = np.empty(z.size), np.inf, 1.0, 0
+        for iteration in range(LIMIT):
+            if kernel.normalised_inflow(arrivals, allowed, y, inflow) and (inflow < capacity).all():
+                least, stale = kernel.keep_best(arrivals, g, allowed, y, self._slopes(inflow), best, least, stale)
+                if kernel.settled(least, stale, tolerance):
+                    return iteration, least
+            f, h = self._prices(z)
+            alpha = kernel.advance(arrivals, g, allowed, capacity, f, h, y, s, u, z, q, alpha, hold, scratch)
+            if not alpha > 0:
+                return iteration, least
+        return LIMIT, least
+
+    def _prices(self, z: Array) -> tuple[Array, Array]:
+        """``p'`` and ``p''`` of every cell."""
+        if self.table:
+            slopes, curves = np.empty(z.size), np.empty(z.size)
+            codes, parameters, replicas = self.table
+            kernel.prices(codes, self.kind, parameters, replicas, z, slopes, curves)
+            return slopes, curves
+        inside = zip(self.costs, np.maximum(z, 1e-300), strict=True)
+        return self._slopes(z), np.array([float(one.potential_curvature(value)) for one, value in inside])
+
+    def _slopes(self, z: Array) -> Array:
+        """``p'`` of every cell, from Python."""
+        inside = zip(self.costs, np.maximum(z, 1e-300), strict=True)
+        return np.array([float(one.potential_slope(value)) for one, value in inside])
 
 
 def _is_compiled(one: CellCost) -> bool:
@@ -99,43 +132,3 @@ def _table(costs: list[CellCost]) -> tuple[Array, Array, Array]:
         for place, name in enumerate(names):
             parameters[j, place] = getattr(one.rate, name)
     return codes, parameters, np.array([float(one.replicas) for one in costs])
-
-
-def _slopes(costs: list[CellCost], z: Array) -> Array:
-    """``p'`` of every cell."""
-    return np.array([float(one.potential_slope(max(value, 1e-300))) for one, value in zip(costs, z, strict=True)])
-
-
-def _curvatures(costs: list[CellCost], z: Array) -> Array:
-    """``p''`` of every cell."""
-    return np.array([float(one.potential_curvature(max(value, 1e-300))) for one, value in zip(costs, z, strict=True)])
-
-
-def _solve_plain(
-    arrivals: Array,
-    g: Array,
-    allowed: Array,
-    capacity: Array,
-    costs: list[CellCost],
-    tolerance: float,
-    hold: float,
-    y: Array,
-    best: Array,
-) -> tuple[int, float]:
-    """`kernel.solve_compiled` with prices from Python."""
-    m, n = g.shape
-    z, u, s, inflow, scratch = np.empty(n), np.empty(m), np.empty((m, n)), np.empty(n), np.empty((6, m, n))
-    kernel.first_flows(arrivals, allowed, capacity, y, z)
-    q = _slopes(costs, z)
-    kernel.first_prices(g, allowed, q, u, s)
-    least, alpha, stale = np.inf, 1.0, 0
-    for iteration in range(LIMIT):
-        if kernel.normalised_inflow(arrivals, allowed, y, inflow) and (inflow < capacity).all():
-            least, stale = kernel.keep_best(arrivals, g, allowed, y, _slopes(costs, inflow), best, least, stale)
-            if kernel.settled(least, stale, tolerance):
-                return iteration, least
-        f, h = _slopes(costs, z), _curvatures(costs, z)
-        alpha = kernel.advance(arrivals, g, allowed, capacity, f, h, y, s, u, z, q, alpha, hold, scratch)
-        if not alpha > 0:
-            return iteration, least
-    return LIMIT, least

@@ -1,8 +1,7 @@
 """Equilibria of the three costs, by CVXPY (the default that a reader can follow) or by the fast interior point."""
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from lbtheory.fluid.costs import BelievedCost, CellCost
 from lbtheory.fluid.equilibrium.result import Equilibrium, measured
 from lbtheory.fluid.network import Network
 from lbtheory.fluid.rates import RateFamily, check_cost
+
+Array = np.ndarray
 
 METHODS = ("cvxpy", "fast")
 TOLERANCE = {"cvxpy": 1e-6, "fast": 1e-10}
@@ -59,9 +60,11 @@ def equilibrium(
     costs = network.costs(cost) if believed is None else _believed_costs(network, cost, believed)
     require_feasible(network)
     began = time.perf_counter()
-    aim = tolerance
+    solve = _solver(network, cost, costs, method)
+    aim, iterations = tolerance, 0
     for _ in range(3):
-        flows, iterations = _flows(network, cost, costs, method, aim)
+        flows, steps = solve(aim)
+        iterations += steps
         found = measured(
             network,
             cost,
@@ -100,14 +103,15 @@ def _believed_costs(network: Network, cost: str, believed: Sequence[RateFamily])
     )
 
 
-def _flows(network: Network, cost: str, costs: Sequence[CellCost], method: str, tolerance: float) -> tuple[Any, int]:
+def _solver(network: Network, cost: str, costs: Sequence[CellCost], method: str) -> Callable[[float], tuple[Array, int]]:
+    """Flows and how many iterations they took, for a tolerance."""
     if method == "fast":
-        from lbtheory.fluid.equilibrium.fast import fast_flows
+        from lbtheory.fluid.equilibrium.fast import InteriorPoint
 
-        return fast_flows(network, cost, costs, tolerance)
+        return InteriorPoint(network, cost, costs).flows
     from lbtheory.fluid.equilibrium.convex import convex_flows
 
-    return convex_flows(network, cost, costs, tolerance)
+    return lambda tolerance: convex_flows(network, cost, costs, tolerance)
 
 
 def _without_traces(network: Network, found: Equilibrium, costs: Sequence[CellCost], tolerance: float) -> Equilibrium:
