@@ -161,16 +161,9 @@ def cheapest(c: Array, x: Array, uniform: bool) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def workload_step(width, start, mean, end, n, code, p, kind, share, varies, out, c):  # type: ignore[no-untyped-def]
-    """``N' = inflow − s μ(N/s)`` over a step, ``s`` the share of capacity (a cubic of ``θ``); fills the cost's cubic ``c``.
-
-    ``out``: workload at the end, slopes at both ends. Classical Runge–Kutta; should a stage be negative, implicit Euler
-    steps with the mean inflow, which never are.
-    """
-    s0, sm, s1, e0, e1 = 1.0, 1.0, 1.0, 0.0, 0.0
-    if varies:
-        s0, sm, s1, e0 = share[0], value(share, 0.5), value(share, 1.0), share[1]
-        e1 = share[1] + 2 * share[2] + 3 * share[3]
+def workload_step(width, start, mean, end, n, code, p, kind, share, out, c):  # type: ignore[no-untyped-def]
+    """`workload_step_at_full` with a share of capacity ``s``, a cubic of ``θ``: ``N' = inflow − s μ(N/s)``, cost ``f(N/s)``."""
+    s0, sm, s1 = share[0], value(share, 0.5), value(share, 1.0)
     middle = 1.5 * mean - (start + end) / 4
     k1 = start - s0 * rate(code, p, n / s0)
     a = n + width / 2 * k1
@@ -180,15 +173,40 @@ def workload_step(width, start, mean, end, n, code, p, kind, share, varies, out,
     d = n + width * k3
     k4 = end - s1 * rate(code, p, d / s1)
     after = n + width / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    if min(a, b, d, after) < 0:
+    if a < 0 or b < 0 or d < 0 or after < 0:
         after = implicit(width, mean, n, code, p, sm)
-    f0, h0 = cost(code, kind, p, n / s0)
-    f1, h1 = cost(code, kind, p, after / s1)
     left = end - s1 * rate(code, p, after / s1)
     out[0], out[1], out[2] = after, k1, left
-    h0 *= (width * k1 - n * e0 / s0) / s0
-    h1 *= (width * left - after * e1 / s1) / s1
+    f0, h0 = cost(code, kind, p, n / s0)
+    f1, h1 = cost(code, kind, p, after / s1)
+    h0 *= (width * k1 - n * share[1] / s0) / s0
+    h1 *= (width * left - after * (share[1] + 2 * share[2] + 3 * share[3]) / s1) / s1
     cubic(f0, h0, f1, h1, c)
+
+
+@njit(cache=True, error_model="numpy")
+def workload_step_at_full(width, start, mean, end, n, code, p, kind, out, c):  # type: ignore[no-untyped-def]
+    """``N' = inflow − μ(N)`` over a step; fills the cubic ``c`` of the cost, and ``out``: workload at the end, slopes at both ends.
+
+    Classical Runge–Kutta; should a stage be negative, implicit Euler steps with the mean inflow, which never are.
+    """
+    middle = 1.5 * mean - 0.25 * (start + end)
+    half = 0.5 * width
+    k1 = start - rate(code, p, n)
+    a = n + half * k1
+    k2 = middle - rate(code, p, a)
+    b = n + half * k2
+    k3 = middle - rate(code, p, b)
+    d = n + width * k3
+    k4 = end - rate(code, p, d)
+    after = n + width / 6 * (k1 + 2 * (k2 + k3) + k4)
+    if a < 0 or b < 0 or d < 0 or after < 0:
+        after = implicit(width, mean, n, code, p, 1.0)
+    left = end - rate(code, p, after)
+    out[0], out[1], out[2] = after, k1, left
+    f0, h0 = cost(code, kind, p, n)
+    f1, h1 = cost(code, kind, p, after)
+    cubic(f0, h0 * (width * k1), f1, h1 * (width * left), c)
 
 
 @njit(cache=True, error_model="numpy")
@@ -252,9 +270,102 @@ def deposit_whole(k, mask, low, high, cell, lag, part, rates, varies, ring_flow,
 
 
 @njit(cache=True, error_model="numpy")
+def smooth_sources(  # type: ignore[no-untyped-def]
+    k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done
+):  # fmt: skip
+    """`route` of all sources whose step is certain to be one piece: even mesh, constant rates, no zero delays, no allocation.
+
+    ``done[i]`` says which were. The same formulas as `observe`, `smooth_step`, `deposit_whole` and `finish`, in three loops over
+    the arcs of a source: costs and their means, the test, shares and what is sent. ``c`` holds the costs of the step before:
+    unless a delay is a whole number of steps, a step begins with the cost that the last one ended with.
+    """
+    for i in range(first.size - 1):
+        low, high = first[i], first[i + 1]
+        done[i] = coupled[i] == 0
+        if not done[i] or low == high:
+            continue
+        m0, m1, m2, count, least = 0.0, 0.0, 0.0, 0, 2.0
+        bottom, top = np.inf, -np.inf
+        for a in range(low, high):
+            j, rest = cell[a], part[a]
+            e = (k - lag[a]) & mask
+            u = 1.0 - rest
+            c0 = c[a, 2] if rest != 0 else g[a] + ring_cost[j, e, 0]
+            c2 = g[a] + (ring_cost[j, e, 0] + u * (ring_cost[j, e, 1] + u * (ring_cost[j, e, 2] + u * ring_cost[j, e, 3])))
+            late = int(rest > 0.5)
+            e = (k - lag[a] - late) & mask
+            u = 0.5 - rest + late
+            c1 = g[a] + (ring_cost[j, e, 0] + u * (ring_cost[j, e, 1] + u * (ring_cost[j, e, 2] + u * ring_cost[j, e, 3])))
+            c[a, 0], c[a, 1], c[a, 2] = c0, c1, c2
+            if x[a] > 0:
+                m0 += c0
+                m1 += c1
+                m2 += c2
+                count += 1
+                if x[a] < least:
+                    least = x[a]
+                if c0 < bottom:
+                    bottom = c0
+                if c1 < bottom:
+                    bottom = c1
+                if c2 < bottom:
+                    bottom = c2
+                if c0 > top:
+                    top = c0
+                if c1 > top:
+                    top = c1
+                if c2 > top:
+                    top = c2
+        m0, m1, m2 = m0 / count, m1 / count, m2 / count
+        gain = eta[i] * width
+        if count < high - low or not least > 1.25 * gain * (top - bottom):
+            certain = True
+            for a in range(low, high):
+                u, v, w = m0 - c[a, 0], m1 - c[a, 1], m2 - c[a, 2]
+                if x[a] > 0:
+                    certain &= x[a] > 1.25 * gain * max(abs(u), abs(v), abs(w))
+                else:
+                    certain &= max(u, v, w) < -abs(u - 2 * v + w) / 8
+            done[i] = certain
+            if not certain:
+                continue
+        r, total = rates[i, 0], 0.0
+        for a in range(low, high):
+            if not x[a] > 0:
+                speed[a, 0] = speed[a, 1] = 0.0
+                continue
+            u, v, w = m0 - c[a, 0], m1 - c[a, 1], m2 - c[a, 2]
+            b0, b1, b2, b3 = x[a], gain * u, gain * (2 * v - 1.5 * u - 0.5 * w), gain * (2.0 / 3.0) * (u - 2 * v + w)
+            after = b0 + (b1 + (b2 + b3))
+            x[a] = after
+            total += after
+            speed[a, 0], speed[a, 1] = eta[i] * u, eta[i] * w
+            j, rest = cell[a], part[a]
+            e = (k + lag[a]) & mask
+            whole = r * (b0 + (0.5 * b1 + (1.0 / 3.0 * b2 + 0.25 * b3)))
+            if rest == 0:
+                ring_flow[j, e, START] += r * b0
+                ring_flow[j, e, END] += r * after
+                ring_flow[j, e, MEAN] += whole
+            else:
+                f = (e + 1) & mask
+                u = 1.0 - rest
+                here = r * (b0 + u * (b1 + u * (b2 + u * b3)))
+                before = r * u * (b0 + u * (0.5 * b1 + u * (1.0 / 3.0 * b2 + u * (0.25 * b3))))
+                ring_flow[j, e, END] += here
+                ring_flow[j, e, MEAN] += before
+                ring_flow[j, f, START] += here
+                ring_flow[j, f, MEAN] += whole - before
+        if abs(total - 1) > 4e-16:
+            total = 1 / total
+            for a in range(low, high):
+                x[a] *= total
+
+
+@njit(cache=True, error_model="numpy")
 def route(  # type: ignore[no-untyped-def]
     k, joint, even, mask, times, routing, update, uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta, rates,
-    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts,
+    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
 ):  # fmt: skip
     """Shares over step ``k`` of the sources with ``coupled == joint``, sent on to their cells.
 
@@ -262,12 +373,20 @@ def route(  # type: ignore[no-untyped-def]
     are final. For joint sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
     """
     width = times[k + 1] - times[k]
+    moves = routing == FLOW or routing == PROJECTED
+    if moves and even and not varies and joint == 0:
+        smooth_sources(
+            k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done
+        )  # fmt: skip
+        seen_already = True
+    else:
+        done[:] = False
+        seen_already = False
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
-        if coupled[i] != joint or low == high:
+        if done[i] or coupled[i] != joint or low == high:
             continue
-        moves = routing == FLOW or routing == PROJECTED
-        if moves or (update and routing != FIXED):
+        if (moves and not seen_already) or (update and routing >= PERIODIC):
             observe(k, even, mask, times, low, high, cell, tau, lag, part, seen, g, ring_cost, c)
         if moves:
             parts[i] = flow_step(x[low:high], c[low:high], eta[i] * width, routing, bounds[i], pieces, low, high, counts)
@@ -380,21 +499,25 @@ def finish(count, low, high, pieces, x, speed, width):  # type: ignore[no-untype
 
 
 @njit(cache=True, error_model="numpy")
-def workloads(k, width, mask, codes, parameters, kind, shares, varies, ring_cost, ring_flow, now, n, out):  # type: ignore[no-untyped-def]
-    """Workload step of every cell; returns the greatest change of a cost's cubic over its size, inf for one not finite."""
-    change, c = 0.0, np.empty(4)
+def workloads(k, width, mask, codes, parameters, kind, shares, varies, together, ring_cost, ring_flow, now, n, out):  # type: ignore[no-untyped-def]
+    """Workload step of every cell; returns the greatest change of a cost at the end of the step, relative to its size.
+
+    It is infinite where a cost is not finite, and else 0 unless ``together``.
+    """
+    change = 0.0
     for j in range(n.size):
-        flow = ring_flow[j, k & mask]
-        workload_step(
-            width, flow[START] + now[j, START], flow[MEAN] + now[j, MEAN], flow[END] + now[j, END], n[j], codes[j],
-            parameters[j], kind, shares[j], varies, out[j], c,
-        )  # fmt: skip
-        old = ring_cost[j, k & mask]
-        for r in range(4):
-            if not abs(c[r]) < np.inf:
-                change = np.inf
-            change = max(change, abs(c[r] - old[r]) / (1e-300 + abs(c[0])))
-            old[r] = c[r]
+        flow, old = ring_flow[j, k & mask], ring_cost[j, k & mask]
+        before = old[0] + old[1] + old[2] + old[3]
+        start, mean, end = flow[START] + now[j, START], flow[MEAN] + now[j, MEAN], flow[END] + now[j, END]
+        if varies:
+            workload_step(width, start, mean, end, n[j], codes[j], parameters[j], kind, shares[j], out[j], old)
+        else:
+            workload_step_at_full(width, start, mean, end, n[j], codes[j], parameters[j], kind, out[j], old)
+        after = old[0] + old[1] + old[2] + old[3]
+        if not abs(after) < np.inf:
+            change = np.inf
+        if together:
+            change = max(change, abs(after - before) / (1e-300 + abs(old[0])))
     return change
 
 
@@ -431,26 +554,29 @@ def advance(  # type: ignore[no-untyped-def]
     finite and its cell, or (−1, −1)."""
     together = (coupled == 1).any()
     repeat = together and (routing == FLOW or routing == PROJECTED)
-    now = np.zeros((n.size, 3))
+    now, done = np.zeros((n.size, 3)), np.zeros(first.size - 1, np.bool_)
+    moves = routing == FLOW or routing == PROJECTED
     for k in range(begin, end):
+        if moves and (k - begin) % every == 0:
+            kept_x[(k - begin) // every] = x
         r = k - begin if varies else 0
         s = k - begin if capacity_varies else 0
         if together:
             guess(k, mask, times, n, codes, parameters, kind, shares[s], capacity_varies, ring_cost)
         route(
             k, 0, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta,
-            rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts,
+            rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
         )  # fmt: skip
         for turn in range(REPEATS):
             if together:
                 now[:] = 0.0
                 route(
                     k, 1, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g,
-                    eta, rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts,
+                    eta, rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
                 )  # fmt: skip
             change = workloads(
-                k, times[k + 1] - times[k], mask, codes, parameters, kind, shares[s], capacity_varies, ring_cost, ring_flow, now,
-                n, out,
+                k, times[k + 1] - times[k], mask, codes, parameters, kind, shares[s], capacity_varies, repeat, ring_cost,
+                ring_flow, now, n, out,
             )  # fmt: skip
             if not change < np.inf:
                 for j in range(n.size):
@@ -466,7 +592,9 @@ def advance(  # type: ignore[no-untyped-def]
                 k, even, mask, times, coupled, first, cell, tau, lag, part, sent, rates[r], varies, ring_flow, x, speed, bounds,
                 pieces, parts,
             )  # fmt: skip
-        keep(k, k - begin, every, n, x, speed, out, pieces, kept_n, kept_n_slopes, kept_x, kept_x_slopes)
+        if not moves and (k - begin) % every == 0:
+            kept_x[(k - begin) // every] = x
+        keep(k - begin, every, n, x, speed, out, kept_n, kept_n_slopes, kept_x_slopes)
         for j in range(n.size):
             n[j] = out[j, 0]
             ring_flow[j, k & mask] = 0.0
@@ -474,15 +602,14 @@ def advance(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def keep(k, offset, every, n, x, speed, out, pieces, kept_n, kept_n_slopes, kept_x, kept_x_slopes):  # type: ignore[no-untyped-def]
-    """Store the node before a step (values and slopes from the right) and, at the end of a stretch, slopes from the left."""
+def keep(offset, every, n, x, speed, out, kept_n, kept_n_slopes, kept_x_slopes):  # type: ignore[no-untyped-def]
+    """Store workloads before a step, slopes from the right, and at the end of a stretch slopes from the left."""
     if offset % every == 0:
         row = offset // every
         for j in range(n.size):
             kept_n[row, j] = n[j]
             kept_n_slopes[row, j, 0] = out[j, 1]
         for a in range(x.size):
-            kept_x[row, a] = pieces[0, a, 0]
             kept_x_slopes[row, a, 0] = speed[a, 0]
     if (offset + 1) % every == 0:
         row = offset // every

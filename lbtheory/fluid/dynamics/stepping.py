@@ -50,7 +50,7 @@ class Stepper:
         self.speed, self.c, self.out = np.zeros((arcs, 2)), np.zeros((arcs, 3)), np.zeros((n, 3))
         room = min(4 * int(np.diff(self.first).max()) + 8, MOST_PIECES)
         self.bounds, self.pieces = np.zeros((sources, room + 1)), np.zeros((room, arcs, 4))
-        self.pieces[0, :, 0] = self.x
+        self.done = np.zeros(sources, dtype=bool)
         self.parts, self.counts = np.zeros(sources, dtype=np.int64), np.zeros(4, dtype=np.int64)
         self.updates = self._updates()
         self.gain = setting.eta * (setting.period or 1.0)
@@ -85,6 +85,11 @@ class Stepper:
             self.ring_cost[j, :base] = np.asarray(one.value(load[..., j])) @ TO_POWERS.T
         if not np.isfinite(self.ring_cost).all():
             self._not_finite(0, int(np.argwhere(~np.isfinite(self.ring_cost))[0][0]))
+        kernel.observe(
+            base, self.even, self.mask, times, 0, self.x.size, self.cell, self.tau, self.lag, self.part, self.seen, self.g,
+            self.ring_cost, self.c,
+        )  # fmt: skip
+        self.c[:, 2] = self.c[:, 0]  # what the first step begins with
         flow = setting.arrivals(moments)[..., at] * setting.routing_history.held()(moments)
         flows = np.ascontiguousarray(np.einsum("pq,kqa->kap", TO_POWERS, flow))
         kernel.prefill(
@@ -129,9 +134,12 @@ class Stepper:
     ) -> tuple[int, int]:
         """`kernel.advance` with the rates of any family."""
         together, times = bool((self.coupled == 1).any()), self.mesh.times
-        repeat = together and self.setting.routing in ("flow", "flow-projected")
+        moves = self.setting.routing in ("flow", "flow-projected")
+        repeat = together and moves
         now = np.zeros((self.n.size, 3))
         for k in range(begin, end):
+            if moves and (k - begin) % every == 0:
+                kept[2][(k - begin) // every] = self.x
             rate, share = rates[k - begin if varies else 0], shares[k - begin if shrinks else 0]
             if not shrinks:
                 share = np.tile([1.0, 0, 0, 0], (self.n.size, 1))
@@ -155,7 +163,9 @@ class Stepper:
                     k, self.even, self.mask, times, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.sent,
                     rate, varies, self.ring_flow, self.x, self.speed, self.bounds, self.pieces, self.parts,
                 )  # fmt: skip
-            kernel.keep(k, k - begin, every, self.n, self.x, self.speed, self.out, self.pieces, *kept)
+            if not moves and (k - begin) % every == 0:
+                kept[2][(k - begin) // every] = self.x
+            kernel.keep(k - begin, every, self.n, self.x, self.speed, self.out, kept[0], kept[1], kept[3])
             self.n[:] = self.out[:, 0]
             self.ring_flow[:, k & self.mask] = 0.0
         return -1, -1
@@ -165,7 +175,7 @@ class Stepper:
             k, joint, self.even, self.mask, self.mesh.times, KINDS[self.setting.routing], self.updates[k],
             self.setting.uniform_ties, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.seen, self.sent,
             self.g, self.gain, rate, varies, self.ring_cost, self.ring_flow, self.x, self.speed, self.c, self.bounds, self.pieces,
-            self.parts, now, self.counts,
+            self.parts, now, self.counts, self.done,
         )  # fmt: skip
 
     def _guess(self, k: int, share: Array) -> None:
