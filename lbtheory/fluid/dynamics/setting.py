@@ -47,12 +47,12 @@ def check_routing(routing: str) -> str:
     return routing
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: Any, function: str = "simulate") -> float:
     """A positive finite float; raises `ParameterError`."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"`{name}` of `simulate` must be a positive number; got {value!r}.")
+        raise ParameterError(f"`{name}` of `{function}` must be a positive number; got {value!r}.")
     if not (isfinite(value) and value > 0):
-        raise ParameterError(f"`{name}` of `simulate` must be positive and finite; got {value!r}.")
+        raise ParameterError(f"`{name}` of `{function}` must be positive and finite; got {value!r}.")
     return float(value)
 
 
