@@ -24,3 +24,14 @@ from lbtheory.fluid.dynamics.setting import daily_arrivals as daily_arrivals
 from lbtheory.fluid.dynamics.setting import outage as outage
 from lbtheory.fluid.dynamics.signals import Signal as Signal
 from lbtheory.fluid.dynamics.simulate import simulate as simulate
+from lbtheory.fluid.dynamics.diagnostics import Diagnostics as Diagnostics
+from lbtheory.fluid.dynamics.diagnostics import Oscillation as Oscillation
+from lbtheory.fluid.dynamics.diagnostics import diagnose as diagnose
+from lbtheory.fluid.dynamics.diagnostics import distance as distance
+from lbtheory.fluid.dynamics.diagnostics import oscillation as oscillation
+from lbtheory.fluid.dynamics.general import DelaySolution as DelaySolution
+from lbtheory.fluid.dynamics.general import solve_dde as solve_dde
+from lbtheory.fluid.dynamics.lyapunov import Lyapunov as Lyapunov
+from lbtheory.fluid.dynamics.lyapunov import lyapunov as lyapunov
+from lbtheory.fluid.dynamics.projection import simplex_projection as simplex_projection
+from lbtheory.fluid.dynamics.projection import tangent_projection as tangent_projection

@@ -16,8 +16,8 @@ from lbtheory.fluid.rates import MM1
 
 Array = np.ndarray
 
-OFF = 1e-9
-"""How far a row of shares may be from the simplex."""
+OFF = 1e-7
+"""How far a row of shares may be from the simplex (solvers of linear programs leave 1e-8); it is then put onto it."""
 TIES = ("lowest", "uniform")
 
 
