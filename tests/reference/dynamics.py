@@ -74,6 +74,9 @@ def _source_step(x: Array, costs: list[Polynomial], eta: float, t: float, end: f
             target = shares[a] if active[a] else costs[a] - mean
             roots = target.trim(1e-300).roots() if target.trim().degree() else np.array([])
             for root in np.sort(roots[np.abs(np.imag(roots)) < 1e-12].real):
+                for _ in range(3):  # roots of a companion matrix are good to half of the digits
+                    slope = float(target.deriv()(root))
+                    root = root - float(target(root)) / slope if slope else root
                 if t + 1e-9 * (end - t) < root < stop and target(root + 1e-7 * (end - t)) < 0:
                     stop, hit = float(root), a
                     break

@@ -35,3 +35,4 @@ from lbtheory.fluid.dynamics.lyapunov import Lyapunov as Lyapunov
 from lbtheory.fluid.dynamics.lyapunov import lyapunov as lyapunov
 from lbtheory.fluid.dynamics.projection import simplex_projection as simplex_projection
 from lbtheory.fluid.dynamics.projection import tangent_projection as tangent_projection
+from lbtheory.fluid.dynamics.conservation import mass_residual as mass_residual
