@@ -42,7 +42,8 @@ def fluid(
     without those numbers. Bad input exits 2.
 
     Examples: `lbtheory fluid network.toml --cost latency --eta 0.05 --t-end 200`,
-    `lbtheory fluid network.toml --routing discrete --t-end 60 --step 0.01 --json`, `… --routing mnlb --t-end 60 --save run.json`
+    `lbtheory fluid network.toml --routing discrete --t-end 60 --step 0.01 --json`,
+    `… --routing mnlb --t-end 60 --save run.json`
     """
     from lbtheory.core.errors import ParameterError
     from lbtheory.core.files import write_whole

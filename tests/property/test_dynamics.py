@@ -156,7 +156,7 @@ def test_every_family_is_compiled_right(monkeypatch: pytest.MonkeyPatch) -> None
 @settings(max_examples=15, deadline=None)
 @given(seeds)
 def test_meshes_agree(seed: int) -> None:
-    """Even and breakpoint meshes, incommensurate delays, a history that jumps: on an even mesh a jump of a cost costs `O(h)`."""
+    """Even and breakpoint meshes, incommensurate delays, a history that jumps: `O(h)` for a jump inside a step."""
     rng = np.random.default_rng(seed)
     net = outer([mm1(1.0), mm1(1.5)], [0.8], [rng.uniform(0.2, 0.6, 2)])
     past = Signal.steps([-0.6, -0.13], [[0.5, 2.0], [1.5, 1.0]])

@@ -55,7 +55,9 @@ def _mean(pieces: list[Piece], low: float, high: float) -> float:
     return total / (high - low)
 
 
-def _source_step(x: Array, costs: list[Polynomial], eta: float, t: float, end: float) -> list[tuple[float, float, list[Polynomial]]]:
+def _source_step(
+    x: Array, costs: list[Polynomial], eta: float, t: float, end: float
+) -> list[tuple[float, float, list[Polynomial]]]:
     """Pieces of ``x' = Π_{T(x)}(−η c(t))`` on ``[t, end]`` for polynomial costs; all roots by `Polynomial.roots`."""
     made = []
     x = x.copy()
@@ -88,8 +90,10 @@ def _source_step(x: Array, costs: list[Polynomial], eta: float, t: float, end: f
     return made
 
 
-def integrate(network: Network, cost: str, eta: float, step: float, steps: int, workloads: Any, shares: Any) -> tuple[Array, Array]:
-    """Flow routing with events on steps of one width, all delays ≥ step, history constant; workloads and shares at the nodes."""
+def integrate(
+    network: Network, cost: str, eta: float, step: float, steps: int, workloads: Any, shares: Any
+) -> tuple[Array, Array]:
+    """Flow routing with events on steps of one width, all delays ≥ step, history constant; values at the nodes."""
     source, cell = network.arcs
     tau, g = network.latency[source, cell], arc_constants(cost, network.latency)[source, cell]
     costs, arrivals = network.costs(cost), network.arrivals

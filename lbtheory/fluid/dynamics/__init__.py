@@ -17,13 +17,7 @@ symbol             meaning (unit)
 =================  =============================================================================================
 """
 
-from lbtheory.fluid.dynamics.result import ROUTINGS as ROUTINGS
-from lbtheory.fluid.dynamics.result import Trajectory as Trajectory
-from lbtheory.fluid.dynamics.setting import burst as burst
-from lbtheory.fluid.dynamics.setting import daily_arrivals as daily_arrivals
-from lbtheory.fluid.dynamics.setting import outage as outage
-from lbtheory.fluid.dynamics.signals import Signal as Signal
-from lbtheory.fluid.dynamics.simulate import simulate as simulate
+from lbtheory.fluid.dynamics.conservation import mass_residual as mass_residual
 from lbtheory.fluid.dynamics.diagnostics import Diagnostics as Diagnostics
 from lbtheory.fluid.dynamics.diagnostics import Oscillation as Oscillation
 from lbtheory.fluid.dynamics.diagnostics import diagnose as diagnose
@@ -35,4 +29,10 @@ from lbtheory.fluid.dynamics.lyapunov import Lyapunov as Lyapunov
 from lbtheory.fluid.dynamics.lyapunov import lyapunov as lyapunov
 from lbtheory.fluid.dynamics.projection import simplex_projection as simplex_projection
 from lbtheory.fluid.dynamics.projection import tangent_projection as tangent_projection
-from lbtheory.fluid.dynamics.conservation import mass_residual as mass_residual
+from lbtheory.fluid.dynamics.result import ROUTINGS as ROUTINGS
+from lbtheory.fluid.dynamics.result import Trajectory as Trajectory
+from lbtheory.fluid.dynamics.setting import burst as burst
+from lbtheory.fluid.dynamics.setting import daily_arrivals as daily_arrivals
+from lbtheory.fluid.dynamics.setting import outage as outage
+from lbtheory.fluid.dynamics.signals import Signal as Signal
+from lbtheory.fluid.dynamics.simulate import simulate as simulate

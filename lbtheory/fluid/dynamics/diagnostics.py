@@ -166,14 +166,14 @@ def checked_equilibrium(of: Trajectory, at: Equilibrium | None, function: str) -
     full = of.capacity.is_constant and bool((of.capacity(0.0) == 1).all())
     if not (usual and full):
         raise ParameterError(
-            f"`of` of `{function}` must have the constant arrival rates and capacities of its network, for which an equilibrium "
-            "is defined. Compare with `distance` to an equilibrium of your choice."
+            f"`of` of `{function}` must have the constant arrival rates and capacities of its network, for which an "
+            "equilibrium is defined. Compare with `distance` to an equilibrium of your choice."
         )
     found = equilibrium(of.network, of.cost, method="fast", tolerance=1e-12) if at is None else at
     if found.cost != of.cost or found.routing.shape != of.network.allowed.shape:
         raise ParameterError(
-            f"`at` of `{function}` must be an equilibrium of the {of.cost} cost of the same network; got one of {found.cost} with "
-            f"routing of shape {found.routing.shape}."
+            f"`at` of `{function}` must be an equilibrium of the {of.cost} cost of the same network; got one of "
+            f"{found.cost} with routing of shape {found.routing.shape}."
         )
     return found
 

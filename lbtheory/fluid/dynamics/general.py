@@ -85,8 +85,8 @@ def solve_dde(
     Parameters
     ----------
     f : callable
-        Of ``t``, ``y`` (k,) and ``delayed`` (d, k), whose row ``r`` is ``y(t − delays[r])``; returns (k,). A function compiled by
-        ``numba.njit`` makes the whole loop compiled.
+        Of ``t``, ``y`` (k,) and ``delayed`` (d, k), whose row ``r`` is ``y(t − delays[r])``; returns (k,). A function compiled
+        by ``numba.njit`` makes the whole loop compiled.
     history : Signal, callable or array_like (k,)
         ``y`` on ``[−max delay, 0]``; a callable of one time, or constant. Only a Signal may jump.
     delays : sequence of float
@@ -119,9 +119,7 @@ def solve_dde(
     past = _history(history, float(tau.max()), step)
     y0 = past(0.0, left=True) if initial is None else as_signal(initial, "initial", "solve_dde", past.size)(0.0)
     jumps = past.jumps if isinstance(history, Signal) else np.empty(0)
-    nodes = make_mesh(
-        tau, t_end, step, breaks=np.empty(0), history_jumps=jumps[jumps < 0], period=None, kind=mesh
-    )
+    nodes = make_mesh(tau, t_end, step, breaks=np.empty(0), history_jumps=jumps[jumps < 0], period=None, kind=mesh)
     made = _run(f, past, y0, tau, nodes)
     if not estimate_error:
         return made
@@ -141,7 +139,8 @@ def _history(history: Any, longest: float, step: float) -> Signal:
         return Signal.constant(np.atleast_1d(history))
     if history.start > -longest or history.end < 0:
         raise ParameterError(
-            f"`history` of `solve_dde` must cover the largest delay, [{-longest:g}, 0]; got [{history.start:g}, {history.end:g}]."
+            f"`history` of `solve_dde` must cover the largest delay, [{-longest:g}, 0]; got "
+            f"[{history.start:g}, {history.end:g}]."
         )
     return history
 
@@ -155,7 +154,9 @@ def _run(f: Any, past: Signal, y0: Array, tau: Array, mesh: Any) -> DelaySolutio
     values[0] = y0
     first = np.asarray(f(0.0, y0.copy(), np.repeat(y0[None], tau.size, axis=0)), dtype=float)
     if first.shape != y0.shape:
-        raise ParameterError(f"`f` of `solve_dde` must return {y0.size} derivatives, as the history has; got shape {first.shape}.")
+        raise ParameterError(
+            f"`f` of `solve_dde` must return {y0.size} derivatives, as the history has; got shape {first.shape}."
+        )
     march = _compiled() if isinstance(f, Dispatcher) else _march
     bad = march(f, times, base, tau, cubics, values)
     if bad >= 0:
@@ -177,7 +178,10 @@ def _compiled() -> Any:
 
 
 def _march(f, times, base, tau, cubics, values):  # type: ignore[no-untyped-def]
-    """Fill cubics and values step by step; returns the step at which they are not finite, or −1. Compiled for a compiled ``f``."""
+    """Fill cubics and values step by step; returns the step at which they are not finite, or −1.
+
+    Compiled for a compiled ``f``.
+    """
     d, m = tau.size, values.shape[1]
     seen = np.zeros(d, dtype=np.int64)
     delayed = np.empty((3, d, m))
@@ -217,13 +221,13 @@ def _march(f, times, base, tau, cubics, values):  # type: ignore[no-untyped-def]
         _now(delayed[2], tau, after)
         slope = f(t + h, after, delayed[2])
         for q in range(m):
+            if not abs(after[q] + h * slope[q]) < np.inf:
+                return k
             rise, h0, h1 = after[q] - y[q], h * k1[q], h * slope[q]
             cubics[k, q, 0] = y[q]
             cubics[k, q, 1] = h0
             cubics[k, q, 2] = 3 * rise - 2 * h0 - h1
             cubics[k, q, 3] = h0 + h1 - 2 * rise
-            if not abs(after[q] + h1) < np.inf:
-                return k
         y = after
         values[k + 1 - base] = y
     return -1

@@ -42,7 +42,8 @@ class Lyapunov:
     change : float
         Of ``V + Φ``.
     residual : float
-        ``change + workload_gap + routing_gap − delay + slack``: 0 for an exact solution, integrated exactly.
+        ``change + workload_gap + routing_gap − delay + slack``: 0 for an exact solution, integrated exactly. Of order 4 in the
+        step without events; a step with an event adds up to its width times the jump of the slack there.
     """
 
     routing_part: Array
@@ -66,8 +67,8 @@ def lyapunov(of: Trajectory, at: Equilibrium | None = None) -> Lyapunov:
     """
     if of.routing_kind not in ("flow", "flow-projected"):
         raise ParameterError(
-            f"`of` of `lyapunov` must be a trajectory of flow or flow-projected routing; got {of.routing_kind}. The identity is "
-            "that of the flow in continuous time."
+            f"`of` of `lyapunov` must be a trajectory of flow or flow-projected routing; got {of.routing_kind}. The "
+            "identity is that of the flow in continuous time."
         )
     found = checked_equilibrium(of, at, "lyapunov")
     source, cell = of.network.arcs

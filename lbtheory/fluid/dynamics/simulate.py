@@ -150,7 +150,9 @@ def _nodes(setting: Setting, t_end: float, step: float | None, tolerance: float 
         if tolerance is not None:
             raise ParameterError("`step` and `tolerance` of `simulate` must not both be given. Leave one out.")
         if step > least * (1 + 1e-12):
-            raise ParameterError(f"`step` of `simulate` must be at most the smallest positive delay, {least:g} s; got {step:g}.")
+            raise ParameterError(
+                f"`step` of `simulate` must be at most the smallest positive delay, {least:g} s; got {step:g}."
+            )
     else:
         service = min(float(cell.rate.latency(0.0)) for cell in setting.network.cells)
         step = min(least, t_end / 4, service if service > 0 else np.inf, setting.period or np.inf)
