@@ -79,7 +79,7 @@ def smooth_sources(  # type: ignore[no-untyped-def]
 
     ``done[i]`` says which were. The same formulas as `observe`, `smooth_step`, `deposit_whole` and `finish`, in three loops
     over the arcs of a source: costs and their means, the test, shares and what is sent. ``c`` holds the costs of the step
-    before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with.
+    before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with. Returns whether all were.
     """
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
@@ -106,18 +106,19 @@ def smooth_sources(  # type: ignore[no-untyped-def]
                 count += 1
                 if x[a] < least:
                     least = x[a]
-                if c0 < bottom:
-                    bottom = c0
-                if c1 < bottom:
-                    bottom = c1
-                if c2 < bottom:
-                    bottom = c2
-                if c0 > top:
-                    top = c0
-                if c1 > top:
-                    top = c1
-                if c2 > top:
-                    top = c2
+                small, large = c0, c0
+                if c1 < small:
+                    small = c1
+                if c1 > large:
+                    large = c1
+                if c2 < small:
+                    small = c2
+                if c2 > large:
+                    large = c2
+                if small < bottom:
+                    bottom = small
+                if large > top:
+                    top = large
         m0, m1, m2 = m0 / count, m1 / count, m2 / count
         gain = eta[i] * width
         if count < high - low or not least > 1.25 * gain * (top - bottom):
@@ -162,33 +163,26 @@ def smooth_sources(  # type: ignore[no-untyped-def]
             total = 1 / total
             for a in range(low, high):
                 x[a] *= total
+    return done.all()
 
 
 @njit(cache=True, error_model="numpy")
 def route(  # type: ignore[no-untyped-def]
     k, joint, even, mask, times, routing, update, uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta, rates,
-    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
+    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, observed, done,
 ):  # fmt: skip
     """Shares over step ``k`` of the sources with ``coupled == joint``, sent on to their cells.
 
     Coupled is 1 for a source with zero-delay arcs, 0 for the others, 2 for one that never sends and keeps its shares. The
-    others are final. For joint sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
+    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
     """
     width = times[k + 1] - times[k]
     moves = routing in (FLOW, PROJECTED)
-    if moves and even and not varies and joint == 0:
-        smooth_sources(
-            k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done
-        )  # fmt: skip
-        seen_already = True
-    else:
-        done[:] = False
-        seen_already = False
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
-        if done[i] or coupled[i] != joint or low == high:
+        if coupled[i] != joint or low == high or (observed and done[i]):
             continue
-        if (moves and not seen_already) or (update and routing >= PERIODIC):
+        if (moves and not observed) or (update and routing >= PERIODIC):
             observe(k, even, mask, times, low, high, cell, tau, lag, part, seen, g, ring_cost, c)
         if moves:
             parts[i] = flow_step(x[low:high], c[low:high], eta[i] * width, routing, bounds[i], pieces, low, high, counts)
