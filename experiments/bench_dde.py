@@ -1,9 +1,10 @@
-"""Speed of the delay integrator beside jitcdde (optional: pip install jitcdde), at equal error, on the same network in one run.
+"""Speed of the delay integrator beside jitcdde (optional: pip install jitcdde), at equal error, on one network, in one run.
 
-Run it with ``python -m experiments.bench_dde``. All-to-all networks of M/M/1 cells with flow routing on the latency cost, started
-so that no share reaches zero: jitcdde knows no projection. Times are of the integration alone: no compilation, no construction,
-and for ours no checks either (those are in the column "call"); least CPU seconds of a few runs, each error against a run with an eighth of
-our step. jitcdde is given its helpers form, in which each rate and each mean cost is computed once.
+Run it with ``python -m experiments.bench_dde``. All-to-all networks of M/M/1 cells with flow routing on the latency cost,
+started so that no share reaches zero: jitcdde knows no projection. Times are of the integration alone: no compilation, no
+construction, and for ours no checks either (those are in the column "call"); least CPU seconds of a few runs. Each error is
+against a run with an eighth of our least step. jitcdde is given its helpers form, in which each rate and each mean cost is
+computed once.
 """
 
 import argparse
@@ -25,7 +26,6 @@ T_END = 20.0
 STEPS = (0.2, 0.15, 0.1, 0.075, 0.05, 0.035, 0.025, 0.0125)
 """Ours, the longest first."""
 TARGETS = {10: 25, 20: 100}
-ARC_STEP = 12e-9
 
 
 def eta(n: int) -> float:

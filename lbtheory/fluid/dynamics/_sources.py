@@ -79,7 +79,8 @@ def smooth_sources(  # type: ignore[no-untyped-def]
 
     ``done[i]`` says which were. The same formulas as `observe`, `smooth_step`, `deposit_whole` and `finish`, in three loops
     over the arcs of a source: costs and their means, the test, shares and what is sent. ``c`` holds the costs of the step
-    before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with. Returns whether all were.
+    before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with. Returns
+    whether all were.
     """
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
@@ -174,7 +175,8 @@ def route(  # type: ignore[no-untyped-def]
     """Shares over step ``k`` of the sources with ``coupled == joint``, sent on to their cells.
 
     Coupled is 1 for a source with zero-delay arcs, 0 for the others, 2 for one that never sends and keeps its shares. The
-    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
+    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint sources
+    only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
     """
     width = times[k + 1] - times[k]
     moves = routing in (FLOW, PROJECTED)
