@@ -175,8 +175,8 @@ def route(  # type: ignore[no-untyped-def]
     """Shares over step ``k`` of the sources with ``coupled == joint``, sent on to their cells.
 
     Coupled is 1 for a source with zero-delay arcs, 0 for the others, 2 for one that never sends and keeps its shares. The
-    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint sources
-    only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
+    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint
+    sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
     """
     width = times[k + 1] - times[k]
     moves = routing in (FLOW, PROJECTED)

@@ -26,14 +26,14 @@ def pair_oscillation(*, seed: int, service: float, load: float, delay: float, ro
 
     For flow routing ``η = gain · a/(λ b τ)`` with the slopes ``a = μ'``, ``b = f'`` at the equilibrium: locally stable for
     ``gain ≤ ½``, unstable above ``π/4``. The start is off the equilibrium by what arrives in one delay; flow routing runs for
-    800 idle latencies, in which what is stable dies out.
+    2000 delays or 800 idle latencies, in which what is stable dies out.
     """
     del seed
     net = symmetric_pair(service, load, delay)
     arrivals, even = float(net.arrivals[-1]), load / (1 - load)
     slope, rise = float(net.cells[0].rate.slope(even)), float(net.cells[0].rate.latency_slope(even))
     eta = None if gain is None else gain * slope / (arrivals * rise * delay)
-    t_end = 400 * delay if gain is None else max(400 * delay, 800 * service)
+    t_end = 400 * delay if gain is None else max(2000 * delay, 800 * service)
     off = min(arrivals * delay, even) / 2
     run = simulate(
         net,
