@@ -14,7 +14,7 @@ ROUTINGS = {
     "flow 1": ("Flow, gain 1 (unstable)", "#d55e00", "^"),
 }
 """Label, colour and marker by routing and gain."""
-FLOOR = 1e-5
+FLOOR = 1e-4
 """Relative amplitudes below it are drawn there."""
 
 
