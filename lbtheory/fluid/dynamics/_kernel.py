@@ -41,9 +41,10 @@ def advance(  # type: ignore[no-untyped-def]
         s = k - begin if capacity_varies else 0
         if together:
             guess(k, mask, times, n, codes, parameters, kind, shares[s], capacity_varies, ring_cost)
+        keeping = (k - begin) % every == 0 or (k + 1 - begin) % every == 0 or k == end - 1
         if not quick or not smooth_sources(
             k, mask, times[k + 1] - times[k], coupled, first, cell, lag, part, g, eta, rates[0], ring_cost, ring_flow, x, speed,
-            c, done,
+            c, done, keeping,
         ):  # fmt: skip
             route(
                 k, 0, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta,

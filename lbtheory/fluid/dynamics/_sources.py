@@ -73,14 +73,14 @@ def cheapest(c: Array, x: Array, uniform: bool) -> None:
 
 @njit(cache=True, error_model="numpy")
 def smooth_sources(  # type: ignore[no-untyped-def]
-    k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done
+    k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done, keeping
 ):  # fmt: skip
     """`route` of all sources whose step is certain to be one piece: even mesh, constant rates, no zero delays, no allocation.
 
     ``done[i]`` says which were. The same formulas as `observe`, `smooth_step`, `deposit_whole` and `finish`, in three loops
     over the arcs of a source: costs and their means, the test, shares and what is sent. ``c`` holds the costs of the step
     before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with. Returns
-    whether all were.
+    whether all were. Slopes are stored only if ``keeping``.
     """
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
@@ -136,14 +136,16 @@ def smooth_sources(  # type: ignore[no-untyped-def]
         r, total = rates[i, 0], 0.0
         for a in range(low, high):
             if not x[a] > 0:
-                speed[a, 0] = speed[a, 1] = 0.0
+                if keeping:
+                    speed[a, 0] = speed[a, 1] = 0.0
                 continue
             u, v, w = m0 - c[a, 0], m1 - c[a, 1], m2 - c[a, 2]
             b0, b1, b2, b3 = x[a], gain * u, gain * (2 * v - 1.5 * u - 0.5 * w), gain * (2.0 / 3.0) * (u - 2 * v + w)
             after = b0 + (b1 + (b2 + b3))
             x[a] = after
             total += after
-            speed[a, 0], speed[a, 1] = eta[i] * u, eta[i] * w
+            if keeping:
+                speed[a, 0], speed[a, 1] = eta[i] * u, eta[i] * w
             j, rest = cell[a], part[a]
             e = (k + lag[a]) & mask
             whole = r * (b0 + (0.5 * b1 + (1.0 / 3.0 * b2 + 0.25 * b3)))
