@@ -246,7 +246,7 @@ PAIR = outer([mm1(1.0), mm1(1.0)], [1.6], [[0.5, 0.5]])
     ("factor", "amplitude", "period"), [(0.9, 8.3295, 33.374), (1.1, 7.7384, 30.256), (2.0, 6.2388, 22.947)]
 )
 def test_limit_cycles(factor: float, amplitude: float, period: float) -> None:
-    """Load 0.8, τ = ½, latency cost, from (10, 0): the cycle also below ``η_c``, where the equilibrium is stable (H 5)."""
+    """Load 0.8, τ = ½, latency cost, from (10, 0): the cycle also below ``η_c``, where the equilibrium is stable."""
     eta = factor * critical(1 / 25, 1, 1.6, 0.5)[0]
     run = simulate(PAIR, "latency", eta=eta, t_end=1500, step=0.05, workloads=[10, 0], shares=start(PAIR, [[1, 0]]))
     late = run.times > 1000
