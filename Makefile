@@ -4,7 +4,7 @@ VENV ?= .venv
 SCALE ?= quick
 OUT ?= results
 # The showcase; `make reproduce IDS=` rebuilds everything.
-IDS ?= decode-table3 decode-fig4 gap scaling equilibria
+IDS ?= decode-table3 decode-fig4 gap scaling equilibria oscillation
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin

@@ -47,7 +47,7 @@ from lbtheory.fluid.equilibrium import (
 )
 from lbtheory.fluid.mnlb import mnlb_weights
 from lbtheory.plots import style
-from lbtheory.plots.fluid import COSTS
+from lbtheory.plots.equilibria import COSTS
 
 # %matplotlib inline
 INF = math.inf

@@ -11,6 +11,7 @@ import lbtheory
 from lbtheory.cli.bounds import bounds
 from lbtheory.cli.decode import decode
 from lbtheory.cli.equilibrium import equilibrium
+from lbtheory.cli.fluid import fluid
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
 from lbtheory.cli.study import clean, resume, status
@@ -32,6 +33,7 @@ app.command()(solve)
 app.command()(decode)
 app.command()(bounds)
 app.command()(equilibrium)
+app.command()(fluid)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")

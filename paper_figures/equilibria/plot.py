@@ -1,6 +1,6 @@
 """Cells and flows on a map, one panel a cost."""
 
-from lbtheory.plots.fluid import COSTS, network_map
+from lbtheory.plots.equilibria import COSTS, network_map
 
 TITLE = "Three equilibria on a map"
 REFERENCE = "DLB paper, sections 2.3 and 3.3"

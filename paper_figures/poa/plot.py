@@ -1,6 +1,6 @@
 """Prices of anarchy by load, spread, search and noise."""
 
-from lbtheory.plots.fluid import COSTS, anarchy
+from lbtheory.plots.equilibria import COSTS, anarchy
 
 TITLE = "Price of anarchy"
 REFERENCE = "DLB paper, section 3.3 and Figure 7"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lbtheory.plots.fluid import COSTS, anarchy, network_map
+from lbtheory.plots.equilibria import COSTS, anarchy, network_map
 
 
 def table() -> pd.DataFrame:
