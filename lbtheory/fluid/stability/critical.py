@@ -130,7 +130,9 @@ def critical_stepsize(of: Linearisation, relative: Array | float = 1.0) -> Criti
     least = sufficient_stepsize(of, weights)
     if least == inf:
         why = "No source splits its flow." if not of.splits.size else "No source that splits its flow sees a delay."
-        return Critical(eta=inf, frequency=np.nan, sufficient=inf, residual=0.0, below=0, above=0, why=f"{why} Every stepsize is stable.")
+        return Critical(
+            eta=inf, frequency=np.nan, sufficient=inf, residual=0.0, below=0, above=0, why=f"{why} Every stepsize is stable."
+        )
 
     def height(eta: float) -> float:
         return _rightmost_real(of.system(eta * weights))

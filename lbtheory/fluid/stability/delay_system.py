@@ -50,7 +50,12 @@ class DelaySystem:
 
     def __post_init__(self) -> None:
         delays, matrices = readonly(self.delays, dtype=float), readonly(self.matrices, dtype=float)
-        if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2] or delays.shape != matrices.shape[:1] or not delays.size:
+        if (
+            matrices.ndim != 3
+            or matrices.shape[1] != matrices.shape[2]
+            or delays.shape != matrices.shape[:1]
+            or not delays.size
+        ):
             raise ParameterError(
                 f"`matrices` of `DelaySystem` must be (K, N, N), one a delay; got {matrices.shape} and delays {delays.shape}."
             )
@@ -225,7 +230,9 @@ def rightmost(of: DelaySystem, count: int = 8) -> Roots:
         if values.size and (values[0].real > 0) == (unstable > 0):
             return Roots(values=readonly(values), residuals=readonly(residuals), unstable=unstable, nodes=nodes)
         nodes *= 2
-    raise LBTheoryError(f"characteristic roots were not resolved with {MOST_NODES} nodes; the argument principle counts {unstable}.")
+    raise LBTheoryError(
+        f"characteristic roots were not resolved with {MOST_NODES} nodes; the argument principle counts {unstable}."
+    )
 
 
 def refined_roots(of: DelaySystem, nodes: int, count: int) -> tuple[Array, Array]:
