@@ -13,6 +13,7 @@ from lbtheory.cli.decode import decode
 from lbtheory.cli.equilibrium import equilibrium
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
+from lbtheory.cli.stability import stability
 from lbtheory.cli.study import clean, resume, status
 from lbtheory.cli.trace import describe_file
 from lbtheory.cli.verify import verify
@@ -32,6 +33,7 @@ app.command()(solve)
 app.command()(decode)
 app.command()(bounds)
 app.command()(equilibrium)
+app.command()(stability)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")

@@ -1,4 +1,4 @@
-"""What is guaranteed of flow routing under delay (DLB paper, section 4.1 and appendix C.3): explicit constants and measured left sides.
+"""What is guaranteed of flow routing under delay (DLB paper, section 4.1, appendix C.3): constants and measured left sides.
 
 =================  =======================================================================================================
 symbol             meaning (unit), and where it lives

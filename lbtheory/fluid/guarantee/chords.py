@@ -1,7 +1,8 @@
 """``sup (f_j − f*_j)/(μ_j − μ*_j)``: the steepest chord of ``f ∘ μ⁻¹`` from the equilibrium (Theorems 2 and 3).
 
-At ``N*`` the chord is the slope ``f'(N*)/μ'(N*)``. Where ``f ∘ μ⁻¹`` is convex (M/M/1 and smooth-min under every cost) the chord rises
-with ``N`` and the supremum is its value at the end, which is exact here. Elsewhere it is found on a grid, refined around its best point.
+At ``N*`` the chord is the slope ``f'(N*)/μ'(N*)``. Where ``f ∘ μ⁻¹`` is convex (M/M/1 and smooth-min under every cost) the
+chord rises with ``N`` and the supremum is its value at the end, which is exact here. Elsewhere it is found on a grid, refined
+around its best point.
 """
 
 import numpy as np

@@ -7,6 +7,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -90,7 +91,7 @@ class Gaps:
     def potential(self, workloads: Array) -> Array:
         """``Φ_j(N_j)``, float array (n,)."""
         rows = zip(self.costs, self.workloads, self.values, np.asarray(workloads, dtype=float), strict=True)
-        return np.array([_integral(lambda n, c=c, f=f: c.value(n) - f, a, b) for c, a, f, b in rows])
+        return np.array([_integral(partial(_above, cost, value), star, n) for cost, star, value, n in rows])
 
     def distance(self, routing: Array) -> Array:
         """``‖x_i − x*_i‖²``, float array (…, s)."""
@@ -124,7 +125,7 @@ class Start:
         rows = np.asarray(self.past(times), dtype=float)
         if rows.shape != (len(times), len(self.workloads)) or not (np.isfinite(rows).all() and (rows >= 0).all()):
             raise ParameterError(
-                f"`past` of `Start` must give workloads ≥ 0 of shape {(len(times), len(self.workloads))}; got shape {rows.shape}."
+                f"`past` of `Start` must give workloads ≥ 0, {(len(times), len(self.workloads))}; got shape {rows.shape}."
             )
         return times, rows
 
@@ -226,6 +227,11 @@ def _workloads(name: str, value: Any, n: int) -> Array:
     if row.shape != (n,) or not (np.isfinite(row).all() and (row >= 0).all()):
         raise ParameterError(f"`{name}` of `start_at` must be {n} finite workloads ≥ 0; got {value!r}.")
     return row
+
+
+def _above(cost: CellCost, value: float, n: Array) -> Array:
+    """``f(N) − f*``."""
+    return cost.value(n) - value
 
 
 def _by_cell(functions: list[Callable[[Array], Array]], workloads: Array) -> Array:

@@ -5,8 +5,8 @@
     ``d/dt (V + Φ) = −Σ_j D_j − Σ_i λ_i S_i + Σ_ij λ_i Γ_ij − Σ_i slack_i``,
     ``Γ_ij = F_j(t) y_ij(t−τ_ij) − F_j(t−τ_ij) y_ij(t)``, ``slack_i = λ_i (x_i − x*_i)ᵀ(−ĉ_i − v_i/η_i) ≥ 0``.
 
-``Φ' = Σ_j F_j (Σ_i λ_i x_ij(t−τ_ij) − μ_j) = −Σ_j D_j + Σ_ij λ_i F_j y_ij(t−τ_ij)`` by flow balance at the equilibrium, and ``V' = Σ_i (λ_i/η_i) y_iᵀ v_i
-= −Σ_i λ_i y_iᵀ ĉ_i − Σ_i slack_i`` with ``ĉ_ij = c*_ij + F_j(t−τ_ij)``.
+``Φ' = Σ_j F_j (Σ_i λ_i x_ij(t−τ_ij) − μ_j) = −Σ_j D_j + Σ_ij λ_i F_j y_ij(t−τ_ij)`` by flow balance at the equilibrium, and
+``V' = Σ_i (λ_i/η_i) y_iᵀ v_i = −Σ_i λ_i y_iᵀ ĉ_i − Σ_i slack_i`` with ``ĉ_ij = c*_ij + F_j(t−τ_ij)``.
 """
 
 from collections.abc import Callable

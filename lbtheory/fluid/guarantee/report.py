@@ -147,7 +147,7 @@ def _within(of: Gaps, start: Start, bound: Any) -> tuple[Bounded | None, tuple[s
     top = np.asarray(bound, dtype=float)
     if top.shape != of.workloads.shape or not (np.isfinite(top).all() and (top >= start.workloads).all()):
         raise ParameterError(
-            f"`workload_bound` of `guarantee` must be {len(of.workloads)} finite workloads, at least the first ones; got {bound!r}."
+            f"`workload_bound` of `guarantee` must be {len(of.workloads)} finite workloads ≥ N(0); got {bound!r}."
         )
     return bounded(of, start, top), ()
 

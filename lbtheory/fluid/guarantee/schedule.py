@@ -47,10 +47,7 @@ def schedule(of: Theorem1, horizon: float) -> Schedule:
         return Schedule(horizon=horizon, eta=horizon**-0.5, bound=nan, needed=nan, best_eta=nan, best_bound=nan)
     eta = horizon**-0.5
     best = min(of.eta0, sqrt(of.K1 / (of.G1 * horizon)) if of.G1 > 0 else inf)
-    if best == 0:  # it starts at x*: every step only adds to the bound
-        value = of.K / horizon
-    else:
-        value = of.bound(horizon, best, best) if isfinite(best) else of.K / horizon
+    value = of.bound(horizon, best, best) if 0 < best < inf else of.K / horizon  # 0: it starts at x*, a step only adds
     needed = of.eta0**-2 if of.eta0 > 0 else inf
     return Schedule(horizon=horizon, eta=eta, bound=of.bound(horizon, eta, eta), needed=needed, best_eta=best, best_bound=value)
 

@@ -1,9 +1,10 @@
 """Projection onto the tangent cone of the simplex, and what the theorems use of it (DLB paper, equation 9 and Lemma 10).
 
-``T(x) = {u: Σ_j u_j = 0, u_j ≥ 0 where x_j = 0}``. For a target ``z`` let ``P`` be the support and ``Q`` the zeros. ``v_j = z_j − θ`` on ``P`` and
-``(z_j − θ)⁺`` on ``Q``, where ``θ`` is the mean of ``z`` over ``P`` and the zeros that exceed it: scan ``Q`` by falling ``z_j`` and take in those above
-the mean so far. (i) ``(x − x')ᵀv ≤ (x − x')ᵀz`` for every ``x'`` of the simplex, for ``z − v`` lies in the normal cone (Moreau).
-(ii) ``‖v‖_∞ ≤ max z − min z``, for ``θ`` is a mean of values of ``z``; that is at most the paper's ``2‖z‖_∞``.
+``T(x) = {u: Σ_j u_j = 0, u_j ≥ 0 where x_j = 0}``. For a target ``z`` let ``P`` be the support and ``Q`` the zeros. ``v_j =
+z_j − θ`` on ``P`` and ``(z_j − θ)⁺`` on ``Q``, where ``θ`` is the mean of ``z`` over ``P`` and the zeros that exceed it: scan
+``Q`` by falling ``z_j`` and take in those above the mean so far. (i) ``(x − x')ᵀv ≤ (x − x')ᵀz`` for every ``x'`` of the
+simplex, for ``z − v`` lies in the normal cone (Moreau). (ii) ``‖v‖_∞ ≤ max z − min z``, for ``θ`` is a mean of values of
+``z``; that is at most the paper's ``2‖z‖_∞``.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Explicit constants of the theorems, and their bounds (DLB paper, Theorem 1 and appendix C.3; Theorems 1b, 2, 3 are ours).
 
-Notation of `gaps` and `thresholds`; ``f̂_j = f_j(N̄_j + h_j)``. Every bound is of a time integral or average along every trajectory of
-flow routing from the given start, whatever its routing before 0.
+Notation of `gaps` and `thresholds`; ``f̂_j = f_j(N̄_j + h_j)``. Every bound is of a time integral or average along every
+trajectory of flow routing from the given start, whatever its routing before 0.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,17 @@ Array = np.ndarray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theorem1:
-    """``(1/T)∫_0^T (Σ_j D_j + 2Σ_i λ_i S_i) dt ≤ K_1/(T η_min) + G_1 η_max + K/T`` for ``η_i ≤ η_0`` (the paper's theorem; constants ours).
+    """``(1/T)∫_0^T (Σ_j D_j + 2Σ_i λ_i S_i) dt ≤ K_1/(T η_min) + G_1 η_max + K/T`` for ``η_i ≤ η_0`` (the paper's theorem;
+    constants ours).
 
-    ``M_j = max(f̂_j − f*_j, f*_j − f_j(0))``, ``A_i = 2λ_i Σ_j τ_ij M_j``, ``C_i = max_k(f_k(N̄_k) + g_ik) − min_k(f_k(0) + g_ik)``;
-    ``η_0 = min_k m_k/(8 Σ_{i∈C⁻(k)} A_i)``, ``G_1 = 2Σ_i A_i C_i``, ``K_1 = Σ_i λ_i ‖x_i(0) − x*_i‖²``,
-    ``K = 2[Φ(N(0)) + 2Σ_i A_i + H + B + K_4]`` with ``H = ¼ Σ_k max_i ∫_{−τ_ik}^0 D_k``, ``e_j = (f_j − f̂_j)⁺``,
-    ``B = Σ_ij λ_i [2τ_ij e_j(N_j(0) + 2τ_ij Λ_j) + τ_ij e_j(sup_{s<0} N_j)]`` and ``K_4 = 0`` (see `thresholds`).
+    ``M_j = max(f̂_j − f*_j, f*_j − f_j(0))``, ``A_i = 2λ_i Σ_j τ_ij M_j``, ``C_i = max_k(f_k(N̄_k) + g_ik) − min_k(f_k(0) +
+    g_ik)``; ``η_0 = min_k m_k/(8 Σ_{i∈C⁻(k)} A_i)``, ``G_1 = 2Σ_i A_i C_i``, ``K_1 = Σ_i λ_i ‖x_i(0) − x*_i‖²``, ``K =
+    2[Φ(N(0)) + 2Σ_i A_i + H + B + K_4]`` with ``H = ¼ Σ_k max_i ∫_{−τ_ik}^0 D_k``, ``e_j = (f_j − f̂_j)⁺``, ``B = Σ_ij λ_i
+    [2τ_ij e_j(N_j(0) + 2τ_ij Λ_j) + τ_ij e_j(sup_{s<0} N_j)]`` and ``K_4 = 0`` (see `thresholds`).
 
-    Proof: integrate the drift identity of ``V + Φ``; split ``F_j`` at ``f̂_j``. Bounded part: shift the routing by ``2τ_ij``, and
-    ``|x'_ij| ≤ η_i osc(ĉ_i) ≤ η_i [C_i + Σ_k (2/m_k) D_k(s − τ_ik)]``, a quarter of ``∫ΣD`` by ``η ≤ η_0``. Tail: shift the cost; the smaller
-    workload is above ``N̄_j``, another quarter. The end piece is absorbed by ``Φ(N(T))``.
+    Proof: integrate the drift identity of ``V + Φ``; split ``F_j`` at ``f̂_j``. Bounded part: shift the routing by ``2τ_ij``,
+    and ``|x'_ij| ≤ η_i osc(ĉ_i) ≤ η_i [C_i + Σ_k (2/m_k) D_k(s − τ_ik)]``, a quarter of ``∫ΣD`` by ``η ≤ η_0``. Tail: shift
+    the cost; the smaller workload is above ``N̄_j``, another quarter. The end piece is absorbed by ``Φ(N(T))``.
 
     Attributes
     ----------
@@ -67,9 +68,10 @@ class Theorem1:
 class Bounded:
     """Theorem 1b (ours, proved): if ``N_j(t) ≤ N^max_j`` on ``[−τ̄, T]`` and ``N^max_j ≥ N*_j``, then for *every* ``η``
 
-    ``(1/T)∫_0^T (Σ_j D_j + Σ_i λ_i S_i) dt ≤ K_1/(T η_min) + G_1 η_max + K/T``, without slow variation of the costs:
-    ``M_j = max(f_j(N^max_j) − f*_j, f*_j − f_j(0))``, ``A_i = 2λ_i Σ_j τ_ij M_j``, ``O_i = max_k(f_k(N^max_k) + g_ik) − min_k(f_k(0) + g_ik)``,
-    ``K_1 = ½Σ_i λ_i ‖x_i(0) − x*_i‖²``, ``G_1 = Σ_i A_i O_i``, ``K = Φ(N(0)) + 2Σ_i A_i``. The proof is the bounded part of Theorem 1.
+    ``(1/T)∫_0^T (Σ_j D_j + Σ_i λ_i S_i) dt ≤ K_1/(T η_min) + G_1 η_max + K/T``, without slow variation of the costs: ``M_j =
+    max(f_j(N^max_j) − f*_j, f*_j − f_j(0))``, ``A_i = 2λ_i Σ_j τ_ij M_j``, ``O_i = max_k(f_k(N^max_k) + g_ik) − min_k(f_k(0)
+    + g_ik)``, ``K_1 = ½Σ_i λ_i ‖x_i(0) − x*_i‖²``, ``G_1 = Σ_i A_i O_i``, ``K = Φ(N(0)) + 2Σ_i A_i``. The proof is the
+    bounded part of Theorem 1.
 
     Attributes
     ----------
@@ -97,15 +99,15 @@ class Theorem2:
     """Exact convergence (ours, proved): for ``η_i ≤ η_2`` and every ``T``
 
     ``∫_0^T (Σ_j D_j + 2Σ_i λ_i S_i) dt ≤ Σ_i λ_i ‖x_i(0) − x*_i‖²/η_i + K_2``, so ``N(t) → N*``. With ``N̂_k = N̄_k + h_k``,
-    ``ℓ_k = sup_{N ≤ N̂_k} (f_k − f*_k)/(μ_k − μ*_k) < ∞``, ``t_k = 2/m_k``, ``D̂_k = D_k(N̂_k)``, ``𝒯_i = Σ_j τ_ij M_j``, and ``δ_i^max``, ``δ_i^min``
-    the largest and least positive ``δ_ij`` (terms with them vanish where all arcs of ``i`` tie),
-    ``q_ik = (2d_i/δ_i^min) max(4ℓ_k/δ_i^min, t_k) + max(16ℓ_k/(δ_i^min)², 1/D̂_k)``,
-    ``η_2 = min_k 1/(4Σ_{i∈C⁻(k)} λ_i [2τ_ik ℓ_k + Σ_j 2τ_ij max(ℓ_k, 2M_j t_k) + 2δ_i^max q_ik 𝒯_i])``,
-    ``K_2 = K + 16Σ_i λ_i (δ_i^max/δ_i^min) u_i(0) 𝒯_i``, ``u_i`` the share of ``i`` on arcs with ``δ_ij > 0``.
+    ``ℓ_k = sup_{N ≤ N̂_k} (f_k − f*_k)/(μ_k − μ*_k) < ∞``, ``t_k = 2/m_k``, ``D̂_k = D_k(N̂_k)``, ``𝒯_i = Σ_j τ_ij M_j``, and
+    ``δ_i^max``, ``δ_i^min`` the largest and least positive ``δ_ij`` (terms with them vanish where all arcs of ``i`` tie),
+    ``q_ik = (2d_i/δ_i^min) max(4ℓ_k/δ_i^min, t_k) + max(16ℓ_k/(δ_i^min)², 1/D̂_k)``, ``η_2 = min_k 1/(4Σ_{i∈C⁻(k)} λ_i [2τ_ik
+    ℓ_k + Σ_j 2τ_ij max(ℓ_k, 2M_j t_k) + 2δ_i^max q_ik 𝒯_i])``, ``K_2 = K + 16Σ_i λ_i (δ_i^max/δ_i^min) u_i(0) 𝒯_i``, ``u_i``
+    the share of ``i`` on arcs with ``δ_ij > 0``.
 
-    Proof: with ``φ_i = max_k |F_k(s−τ_ik)|``, ``|x'_ij| ≤ η_i(2φ_i + δ_i^max 1{u_i > 0})``; while ``u_i > 0`` and ``φ_i ≤ δ_i^min/4``,
-    ``u_i' ≤ −η_i δ_i^min/4``, and ``u_i' ≤ η_i (d_i/2) φ_i`` always, so the time with ``u_i > 0`` is bounded by ``∫ΣD`` itself;
-    ``F² ≤ ℓD`` below ``N̂``, ``|F| ≤ tD`` above. The floor ``O(η)`` of Theorem 1 is gone.
+    Proof: with ``φ_i = max_k |F_k(s−τ_ik)|``, ``|x'_ij| ≤ η_i(2φ_i + δ_i^max 1{u_i > 0})``; while ``u_i > 0`` and ``φ_i ≤
+    δ_i^min/4``, ``u_i' ≤ −η_i δ_i^min/4``, and ``u_i' ≤ η_i (d_i/2) φ_i`` always, so the time with ``u_i > 0`` is bounded by
+    ``∫ΣD`` itself; ``F² ≤ ℓD`` below ``N̂``, ``|F| ≤ tD`` above. The floor ``O(η)`` of Theorem 1 is gone.
 
     Attributes
     ----------
@@ -138,9 +140,10 @@ class Theorem2:
 class Theorem3:
     """All arcs tie, workloads bounded (ours, proved): if ``γ = max_j 2L_j Σ_{i∈C⁻(j)} λ_i η_i τ_i^max < 1``,
 
-    ``(1−γ)∫_0^T Σ_j D_j dt ≤ V(0) + Φ(N(0)) + 2Σ_i A_i + Σ_i λ_i η_i τ_i^max Σ_{j∈C⁺(i)} ∫_{−τ_ij}^0 F_j²``, so ``N(t) → N*``;
-    ``L_j = sup_{N ≤ N^max_j} (f_j − f*_j)/(μ_j − μ*_j)``, ``A_i`` of Theorem 1b. Proof: constants on all admissible costs move nothing and a
-    projection on a cone does not lengthen, ``‖x_i'‖ ≤ η_i ‖(F_j(t−τ_ij))_j‖``; Cauchy–Schwarz; ``F_j² ≤ L_j D_j``.
+    ``(1−γ)∫_0^T Σ_j D_j dt ≤ V(0) + Φ(N(0)) + 2Σ_i A_i + Σ_i λ_i η_i τ_i^max Σ_{j∈C⁺(i)} ∫_{−τ_ij}^0 F_j²``, so ``N(t) →
+    N*``; ``L_j = sup_{N ≤ N^max_j} (f_j − f*_j)/(μ_j − μ*_j)``, ``A_i`` of Theorem 1b. Proof: constants on all admissible
+    costs move nothing and a projection on a cone does not lengthen, ``‖x_i'‖ ≤ η_i ‖(F_j(t−τ_ij))_j‖``; Cauchy–Schwarz;
+    ``F_j² ≤ L_j D_j``.
 
     Attributes
     ----------
@@ -307,7 +310,7 @@ def theorem2(of: Gaps, start: Start, first: Theorem1) -> Theorem2:
     eta2 = float("nan") if why else float(np.min(np.where(charge > 0, 1 / (4 * np.where(charge > 0, charge, 1.0)), inf)))
     return Theorem2(
         eta2=eta2,
-        K2=first.K + extra,
+        K2=float(first.K + extra),
         chord=readonly(chord),
         arrivals=of.arrivals,
         distance=readonly(distance),
@@ -317,13 +320,11 @@ def theorem2(of: Gaps, start: Start, first: Theorem1) -> Theorem2:
 
 def theorem3(of: Gaps, start: Start, within: Bounded | None) -> Theorem3:
     """Constants of Theorem 3 for workloads bounded as in Theorem 1b; see `Theorem3`."""
-    s, n = of.arcs.shape
+    n = len(of.costs)
     why: list[str] = []
     for i, j in np.argwhere(of.excess > 0)[:1]:
-        names = of.network
-        why.append(
-            f"the arc from {names.source_names[i]!r} to {names.cell_names[j]!r} is dearer than the least by {of.excess[i, j]:.3g}"
-        )
+        ends = of.network.source_names[i], of.network.cell_names[j]
+        why.append(f"the arc from {ends[0]!r} to {ends[1]!r} is dearer than the least by {of.excess[i, j]:.3g}")
     if within is None:
         why.append("no bound of the workloads is known")
     chord = np.full(n, np.nan)

@@ -6,15 +6,17 @@
 - (T2) ``f_j(N + h_j) ≤ (1 + ρ_j) f_j(N)``.
 
 The paper asks for ``m_j/(16Λ_j)``, for it charges the mismatch to the gaps at both endpoints; the smaller of them is enough.
-``N̄_j = max{μ_j⁻¹(μ*_j + ¾ m_j), f_j⁻¹(3f*_j), N^(2)_j}`` (ours): there ``(1 − f*/f) · ¾m ≥ ½m``. ``N^(2)_j`` is the least ``N`` from which
-(T2) is known: where ``log f_j`` is concave, ``f(N+h)/f(N)`` falls, so that one inequality is enough; elsewhere a nonincreasing
-bound ``r`` of ``f'/f`` with ``h r(N) ≤ log(1 + ρ)``. Every latency has ``r = 1/N``, for ``(log ℓ)' = 1/N − μ'/μ``.
+``N̄_j = max{μ_j⁻¹(μ*_j + ¾ m_j), f_j⁻¹(3f*_j), N^(2)_j}`` (ours): there ``(1 − f*/f) · ¾m ≥ ½m``. ``N^(2)_j`` is the least
+``N`` from which (T2) is known: where ``log f_j`` is concave, ``f(N+h)/f(N)`` falls, so that one inequality is enough;
+elsewhere a nonincreasing bound ``r`` of ``f'/f`` with ``h r(N) ≤ log(1 + ρ)``. Every latency has ``r = 1/N``, for ``(log ℓ)'
+= 1/N − μ'/μ``.
 
-**K_4 = 0** with either choice (ours), ``K_4 = Σ_j sup_N [E_j e_j(N + h') − Φ_j(N)]⁺``, ``e_j = (f_j − f̂_j)⁺``, ``E_j = Σ_i λ_i τ_ij``,
-``h' = 2τ_j^max μ̄_j ≤ h_j``. Where the bracket's first term is positive, ``x = N + h' > N̄_j + h_j``, so that ``N`` and ``x − h_j`` are above ``N̄_j``
-and ``f'(x)/f(x) ≤ log(1 + ρ_j)/h_j``: by concavity it is at most the mean slope of ``log f`` over ``[x − h_j, x]``, with a bound ``r`` at once.
-Hence ``E_j f'(x) ≤ (E_j/h_j) ρ_j (1 + ρ_j) f_j(N)``, and ``E_j/h_j ≤ Λ_j/(2v_j)``, ``ρ_j ≤ m_j/(8Λ_j)``, ``m_j ≤ v_j``, ``ρ_j ≤ 1`` make it at most
-``f_j(N)/8 < f_j(N) − f*_j = Φ_j'(N)``: the bracket falls there, from a value ``≤ 0``.
+**K_4 = 0** with either choice (ours), ``K_4 = Σ_j sup_N [E_j e_j(N + h') − Φ_j(N)]⁺``, ``e_j = (f_j − f̂_j)⁺``, ``E_j = Σ_i
+λ_i τ_ij``, ``h' = 2τ_j^max μ̄_j ≤ h_j``. Where the bracket's first term is positive, ``x = N + h' > N̄_j + h_j``, so that
+``N`` and ``x − h_j`` are above ``N̄_j`` and ``f'(x)/f(x) ≤ log(1 + ρ_j)/h_j``: by concavity it is at most the mean slope of
+``log f`` over ``[x − h_j, x]``, with a bound ``r`` at once. Hence ``E_j f'(x) ≤ (E_j/h_j) ρ_j (1 + ρ_j) f_j(N)``, and
+``E_j/h_j ≤ Λ_j/(2v_j)``, ``ρ_j ≤ m_j/(8Λ_j)``, ``m_j ≤ v_j``, ``ρ_j ≤ 1`` make it at most ``f_j(N)/8 < f_j(N) − f*_j =
+Φ_j'(N)``: the bracket falls there, from a value ``≤ 0``.
 """
 
 from collections.abc import Callable

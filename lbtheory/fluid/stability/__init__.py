@@ -1,4 +1,4 @@
-"""Local stability of flow routing under delay: linearisation, characteristic roots, critical stepsize (DLB paper, section 4; ours).
+"""Local stability of flow routing under delay: linearisation, characteristic roots, critical stepsize (ours).
 
 =============  ===========================================================================================================
 symbol         meaning (unit), and where it lives
@@ -15,8 +15,8 @@ symbol         meaning (unit), and where it lives
 from lbtheory.fluid.stability.critical import Critical as Critical
 from lbtheory.fluid.stability.critical import characteristic_roots as characteristic_roots
 from lbtheory.fluid.stability.critical import critical_stepsize as critical_stepsize
-from lbtheory.fluid.stability.critical import sharpness as sharpness
 from lbtheory.fluid.stability.critical import is_stable as is_stable
+from lbtheory.fluid.stability.critical import sharpness as sharpness
 from lbtheory.fluid.stability.critical import sufficient_stepsize as sufficient_stepsize
 from lbtheory.fluid.stability.critical import symmetric_critical as symmetric_critical
 from lbtheory.fluid.stability.delay_system import DelaySystem as DelaySystem
@@ -26,3 +26,6 @@ from lbtheory.fluid.stability.delay_system import rightmost as rightmost
 from lbtheory.fluid.stability.linearisation import DegenerateError as DegenerateError
 from lbtheory.fluid.stability.linearisation import Linearisation as Linearisation
 from lbtheory.fluid.stability.linearisation import linearise as linearise
+from lbtheory.fluid.stability.maps import StabilityMap as StabilityMap
+from lbtheory.fluid.stability.maps import scaled as scaled
+from lbtheory.fluid.stability.maps import stability_map as stability_map

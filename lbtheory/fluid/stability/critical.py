@@ -4,14 +4,15 @@ Two facts carry the search. Condition (S) (ours, proved): all roots but those at
 
     ``max_j (2b_j/a_j) Σ_{i: j∈A_i} λ_i η_i τ_i^max < 1``, ``τ_i^max = max_{j∈A_i} τ_ij``, over sources with ``|A_i| ≥ 2``.
 
-Proof: at ``s = iω``, ``F_j = b_j n_j``, ``G_ij = e^{−iωτ_ij} F_j``, ``Σ_j ((iω + a_j)/b_j)|F_j|² =
-−Σ_i (λ_i η_i/iω) Σ_j conj(G_ij) e^{−2iωτ_ij} (P_i G_i)_j``; ``Gᴴ P G`` is real, so that only ``|e^{−2iωτ} − 1| ≤ 2τ|ω|`` enters the real part, and
-``Σ (a_j/b_j)|F_j|² ≤ Σ_j |F_j|² Σ_i 2 λ_i η_i τ_i^max`` gives ``F = 0``. It stays true for smaller stepsizes, and for very small
-ones the slow roots are those of ``−ηPdiag(b/a)B``, negative off its kernel. So the search starts at a stepsize that is proved
-stable. And the roots are refined, and counted by the argument principle: a crossing is accepted only where the count jumps.
+Proof: at ``s = iω``, ``F_j = b_j n_j``, ``G_ij = e^{−iωτ_ij} F_j``, ``Σ_j ((iω + a_j)/b_j)|F_j|² = −Σ_i (λ_i η_i/iω) Σ_j
+conj(G_ij) e^{−2iωτ_ij} (P_i G_i)_j``; ``Gᴴ P G`` is real, so that only ``|e^{−2iωτ} − 1| ≤ 2τ|ω|`` enters the real part, and
+``Σ (a_j/b_j)|F_j|² ≤ Σ_j |F_j|² Σ_i 2 λ_i η_i τ_i^max`` gives ``F = 0``. It stays true for smaller stepsizes, and for very
+small ones the slow roots are those of ``−ηPdiag(b/a)B``, negative off its kernel. So the search starts at a stepsize that is
+proved stable. And the roots are refined, and counted by the argument principle: a crossing is accepted only where the count
+jumps.
 
-Symmetric case (ours, closed form): equal cells and delays, ``Λ = Σ_i λ_i`` over sources that all split: ``s² + as + Ληb e^{−2sτ} = 0``, so
-``θ tan θ = 2aτ``, ``θ ∈ (0, π/2)``, ``ω_c = θ/(2τ)``, ``η_c = (a/(Λbτ)) θ/(2 sin θ)``.
+Symmetric case (ours, closed form): equal cells and delays, ``Λ = Σ_i λ_i`` over sources that all split: ``s² + as + Ληb
+e^{−2sτ} = 0``, so ``θ tan θ = 2aτ``, ``θ ∈ (0, π/2)``, ``ω_c = θ/(2τ)``, ``η_c = (a/(Λbτ)) θ/(2 sin θ)``.
 """
 
 from dataclasses import dataclass

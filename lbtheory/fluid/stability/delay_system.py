@@ -1,9 +1,9 @@
 """Linear systems with constant delays, ``y'(t) = Σ_k A_k y(t − τ_k)``, and their characteristic roots.
 
-A root is a zero of ``det Δ(s)``, ``Δ(s) = sI − Σ_k A_k e^{−sτ_k}``. Candidates come from Chebyshev collocation of the generator on
-``[−τ̄, 0]`` (Breda, Maset and Vermiglio, SIAM J. Sci. Comput. 27, 2005); each is refined by Newton's method on ``Δ(s) v = 0``,
-so that its error no longer depends on the number of nodes. How many roots lie in the right half-plane is counted apart, by the
-argument principle along the imaginary axis, which knows nothing of the collocation.
+A root is a zero of ``det Δ(s)``, ``Δ(s) = sI − Σ_k A_k e^{−sτ_k}``. Candidates come from Chebyshev collocation of the
+generator on ``[−τ̄, 0]`` (Breda, Maset and Vermiglio, SIAM J. Sci. Comput. 27, 2005); each is refined by Newton's method on
+``Δ(s) v = 0``, so that its error no longer depends on the number of nodes. How many roots lie in the right half-plane is
+counted apart, by the argument principle along the imaginary axis, which knows nothing of the collocation.
 """
 
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def refine_root(of: DelaySystem, start: complex) -> tuple[complex, float]:
     """A root near a point, by Newton's method on ``Δ(s) v = 0``, ``wᴴ v = 1``; and its residual, infinite where it failed."""
     s = complex(start)
     scale = of.radius
-    left, values, right = np.linalg.svd(of.characteristic(s))
+    right = np.linalg.svd(of.characteristic(s))[2]
     v, w = right[-1].conj(), right[-1].conj()
     for _ in range(NEWTON_STEPS):
         matrix = of.characteristic(s)

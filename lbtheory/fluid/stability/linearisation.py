@@ -1,14 +1,15 @@
 """Flow routing linearised at an equilibrium (ours; local, so that clipping at the faces of the simplex does not act).
 
-With strict complementarity let ``A_i = {j: x*_ij > 0}``, ``a_j = μ_j'(N*_j)``, ``b_j = f_j'(N*_j)``. Deviations obey
-``n_j' = −a_j n_j + Σ_i λ_i ξ_ij(t−τ_ij)`` and ``ξ_i' = −η_i P_i (b_j n_j(t−τ_ij))_j``, ``P_i = I − 11ᵀ/|A_i|`` on ``A_i``; arcs outside
-stay at 0. A derivative of the first with the second in it leaves the workloads alone,
+With strict complementarity let ``A_i = {j: x*_ij > 0}``, ``a_j = μ_j'(N*_j)``, ``b_j = f_j'(N*_j)``. Deviations obey ``n_j' =
+−a_j n_j + Σ_i λ_i ξ_ij(t−τ_ij)`` and ``ξ_i' = −η_i P_i (b_j n_j(t−τ_ij))_j``, ``P_i = I − 11ᵀ/|A_i|`` on ``A_i``; arcs
+outside stay at 0. A derivative of the first with the second in it leaves the workloads alone,
 
     ``n_j'' = −a_j n_j' − Σ_i λ_i η_i Σ_{k∈A_i} (P_i)_jk b_k n_k(t − τ_ij − τ_ik)``,
 
-whose characteristic function is ``χ(s) = det[diag(s(s+a_j)) + Σ_i λ_i η_i E_i P_i E_i diag(b)]``, ``E_i = diag(e^{−sτ_ij})``. At ``s = 0`` it
-has a zero of order ``n − rank B``, the number of components of the graph of arcs with flow; the flow equations themselves have
-``q = dim{ξ: Σ_j ξ_ij = 0, Σ_i λ_i ξ_ij = 0}`` zeros there, the neutral directions in which routing moves and no workload does.
+whose characteristic function is ``χ(s) = det[diag(s(s+a_j)) + Σ_i λ_i η_i E_i P_i E_i diag(b)]``, ``E_i = diag(e^{−sτ_ij})``.
+At ``s = 0`` it has a zero of order ``n − rank B``, the number of components of the graph of arcs with flow; the flow
+equations themselves have ``q = dim{ξ: Σ_j ξ_ij = 0, Σ_i λ_i ξ_ij = 0}`` zeros there, the neutral directions in which routing
+moves and no workload does.
 """
 
 from dataclasses import dataclass
@@ -108,8 +109,9 @@ def linearise(network: Network, found: Equilibrium) -> Linearisation:
     tied = network.allowed & live[:, None] & ~active & (np.where(live[:, None], reduced, np.inf) <= TIE * scale)
     for i, j in np.argwhere(tied):
         raise DegenerateError(
-            f"`found` of `linearise` must be an equilibrium with strict complementarity; the arc from {network.source_names[i]!r} to "
-            f"{network.cell_names[j]!r} carries no flow and ties. Move an arrival rate or a latency a little."
+            f"`found` of `linearise` must be an equilibrium with strict complementarity; the arc from "
+            f"{network.source_names[i]!r} to {network.cell_names[j]!r} carries no flow and ties. "
+            "Move an arrival rate or a latency a little."
         )
     a = np.array([float(cell.rate.slope(n)) for cell, n in zip(network.cells, found.workloads, strict=True)])
     b = np.array([float(one.slope(n)) for one, n in zip(costs, found.workloads, strict=True)])
