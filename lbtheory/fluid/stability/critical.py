@@ -15,6 +15,7 @@ Symmetric case (ours, closed form): equal cells and delays, ``Λ = Σ_i λ_i`` o
 e^{−2sτ} = 0``, so ``θ tan θ = 2aτ``, ``θ ∈ (0, π/2)``, ``ω_c = θ/(2τ)``, ``η_c = (a/(Λbτ)) θ/(2 sin θ)``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isfinite, pi, sin, tan
 
@@ -22,15 +23,17 @@ import numpy as np
 from scipy.optimize import brentq
 
 from lbtheory.core import LBTheoryError, ParameterError, readonly
-from lbtheory.fluid.stability.delay_system import NODES, DelaySystem, Roots, count_unstable, refined_roots, rightmost
+from lbtheory.fluid.stability.delay_system import DelaySystem, Roots, count_unstable, rightmost
 from lbtheory.fluid.stability.linearisation import Linearisation, stepsizes
 
 Array = np.ndarray
 
-GROWTH = 1.15
+GROWTH = 1.25
 """Factor from one trial stepsize to the next."""
 LARGEST = 1e6
 """Times the sufficient stepsize: where the search gives up."""
+RESIDUAL = 1e-11
+"""Largest residual of a crossing."""
 SIDE = 1e-6
 """Relative distance from the critical stepsize at which unstable roots are counted on both sides."""
 
@@ -114,7 +117,10 @@ def characteristic_roots(of: Linearisation, eta: Array | float, count: int = 8) 
 
 
 def critical_stepsize(of: Linearisation, relative: Array | float = 1.0) -> Critical:
-    """``η_c``, by a geometric search from ``η_S``, a bracket on the rightmost root, and Newton's method in ``(ω, η)``.
+    """``η_c``, from ``η_S`` up to the first stepsize with unstable roots, then from its rightmost root.
+
+    That root leads to the crossing by Newton's method in ``(ω, η)``; where it leads out of the bracket, the zero of its real
+    part does. Neither is believed before the count is 0 just below and positive just above.
 
     Parameters
     ----------
@@ -135,36 +141,33 @@ def critical_stepsize(of: Linearisation, relative: Array | float = 1.0) -> Criti
             eta=inf, frequency=np.nan, sufficient=inf, residual=0.0, below=0, above=0, why=f"{why} Every stepsize is stable."
         )
 
-    def height(eta: float) -> float:
-        return _rightmost_real(of.system(eta * weights))
-
-    low, high, value = least * (1 - 1e-9), least, -1.0
-    while value <= 0:
-        low, high = high if value != -1.0 else low, high * GROWTH
+    low, high = least * (1 - SIDE), least * GROWTH
+    while count_unstable(of.system(high * weights)) == 0:
+        low, high = high, high * GROWTH
         if high > least * LARGEST:
             why = f"No stepsize up to {high:.3g} destabilises."
             return Critical(eta=inf, frequency=np.nan, sufficient=least, residual=0.0, below=0, above=0, why=why)
-        value = height(high)
-    eta = float(brentq(height, low, high, xtol=1e-300, rtol=1e-11)) if height(low) < 0 else low
-    values, _ = refined_roots(of.system(eta * weights), NODES, 8)
-    omega = float(values[0].imag)
-    eta, omega, residual = _on_axis(of, weights, eta, omega)
-    below = count_unstable(of.system(eta * (1 - SIDE) * weights))
-    above = count_unstable(of.system(eta * (1 + SIDE) * weights))
-    if below != 0 or above == 0:
-        raise LBTheoryError(
-            f"the crossing at a stepsize of {eta:.9g} was not confirmed: {below} unstable roots below and {above} above it."
-        )
-    why = "The rightmost roots cross the imaginary axis here."
-    return Critical(eta=eta, frequency=omega, sufficient=least, residual=residual, below=below, above=above, why=why)
+    for eta, omega in _crossings(of, weights, low, high):
+        eta, omega, residual = _on_axis(of, weights, eta, omega)
+        if not (low <= eta <= high and residual < RESIDUAL):
+            continue
+        below = count_unstable(of.system(eta * (1 - SIDE) * weights))
+        above = count_unstable(of.system(eta * (1 + SIDE) * weights))
+        if below == 0 and above > 0:
+            why = "The rightmost roots cross the imaginary axis here."
+            return Critical(eta=eta, frequency=omega, sufficient=least, residual=residual, below=below, above=above, why=why)
+    raise LBTheoryError(f"the crossing between the stepsizes {low:.9g} and {high:.9g} was not confirmed by the count of roots.")
 
 
-def _rightmost_real(system: DelaySystem) -> float:
-    """Real part of the rightmost root; by `rightmost` where it is not clearly resolved."""
-    values, _ = refined_roots(system, NODES, 4)
-    if values.size and abs(values[0]) * system.delays.max() < NODES / 4:
-        return float(values[0].real)
-    return float(rightmost(system).rightmost.real)
+def _crossings(of: Linearisation, weights: Array, low: float, high: float) -> Iterator[tuple[float, float]]:
+    """First guesses ``(η, ω)``: the rightmost root at the upper end, then where its real part vanishes in the bracket."""
+    yield high, rightmost(of.system(high * weights)).rightmost.imag
+
+    def height(eta: float) -> float:
+        return rightmost(of.system(eta * weights)).rightmost.real
+
+    eta = float(brentq(height, low, high, xtol=1e-300, rtol=1e-9))
+    yield eta, rightmost(of.system(eta * (1 + SIDE) * weights)).rightmost.imag
 
 
 def _on_axis(of: Linearisation, weights: Array, eta: float, omega: float) -> tuple[float, float, float]:

@@ -8,6 +8,7 @@ counted apart, by the argument principle along the imaginary axis, which knows n
 
 from dataclasses import dataclass
 from math import isfinite, pi
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,13 @@ NODES = 24
 """Collocation degree; `rightmost` doubles it while its roots and the count disagree."""
 MOST_NODES = 96
 NEWTON_STEPS = 30
+DEEPEST = 60.0
+"""Roots with ``Re s < −DEEPEST/τ̄`` are not looked for: ``e^{−sτ}`` has no digit left there."""
 RESIDUAL = 1e-9
 """Largest ``‖Δ(s) v‖/(|s| + Σ_k ‖A_k‖)`` of a root, ``‖v‖ = 1``."""
-TURN = 0.6
-"""Radians that the phase may turn between neighbouring points of the count."""
+STEP = 0.7
+"""Largest ``|h'/h|`` times a step of the count."""
+MOST_POINTS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -134,7 +138,7 @@ def collocation_spectrum(of: DelaySystem, nodes: int = NODES) -> Array:
 def refine_root(of: DelaySystem, start: complex) -> tuple[complex, float]:
     """A root near a point, by Newton's method on ``Δ(s) v = 0``, ``wᴴ v = 1``; and its residual, infinite where it failed."""
     s = complex(start)
-    scale = of.radius
+    scale, longest = of.radius, float(of.delays.max())
     right = np.linalg.svd(of.characteristic(s))[2]
     v, w = right[-1].conj(), right[-1].conj()
     for _ in range(NEWTON_STEPS):
@@ -146,66 +150,73 @@ def refine_root(of: DelaySystem, start: complex) -> tuple[complex, float]:
         except np.linalg.LinAlgError:
             break
         v, s = v + step[:-1], s + complex(step[-1])
-        if not (isfinite(s.real) and isfinite(s.imag)):
+        if not (isfinite(s.real) and isfinite(s.imag)) or s.real * longest < -DEEPEST:
             return start, np.inf
         if abs(step[-1]) <= 1e-15 * max(abs(s), 1e-300):
             break
     norm = float(np.linalg.norm(v))
-    if s.real * of.delays.max() < -600 or norm == 0:
-        return s, np.inf
     residual = float(np.linalg.norm(of.characteristic(s) @ v)) / norm / (abs(s) + scale) if scale else 0.0
     return s, residual
 
 
 def count_unstable(of: DelaySystem) -> int:
-    """Roots with ``Re s > 0``, by the argument principle.
+    """Roots with ``Re s > 0``, with multiplicity, by the argument principle.
 
     ``h(s) = det Δ(s)/(s^q (s + c)^{N−q})``, ``q`` the order of the zero at 0, is analytic for ``Re s ≥ 0`` and tends to 1, and
     all its zeros there lie within `DelaySystem.radius`; they are ``−1/π`` times what its phase turns along ``iω``,
-    ``0 < ω < ∞``. Points are added until the phase turns by less than `TURN` between neighbours.
+    ``0 < ω < ∞``. Points are added until ``|h'/h|`` times the step is below `STEP` at both ends of it, so that no root, simple
+    or multiple, comes nearer to a step than about its length: a phase alone would alias past a double root near the axis.
 
     Raises
     ------
     LBTheoryError
         A root lies on the axis (or too near to tell).
     """
-    reach = 2 * of.radius
-    if reach == 0:
+    if of.radius == 0:
         return 0
-    longest = float(of.delays.max())
-    grid = np.geomspace(1e-7 * reach, reach, 160)
-    if longest > 0:
-        grid = np.union1d(grid, np.linspace(0, reach, 2 + int(min(reach * longest / 0.2, 20_000)))[1:])
-    phase = _phase(of, grid)
-    for _ in range(40):
-        turn = _turn(phase)
-        wide = np.nonzero(np.abs(turn) > TURN)[0]
+    reach = 8 * of.size * of.radius
+    grid = np.geomspace(1e-8 * of.radius, reach, 160)
+    phase, rate = _phase(of, grid)
+    while True:
+        width = np.diff(grid)
+        wide = np.nonzero(width * np.maximum(rate[:-1], rate[1:]) > STEP)[0]
         if not wide.size:
             break
+        if (width[wide] < 1e-13 * grid[wide]).any() or len(grid) > MOST_POINTS:
+            raise LBTheoryError("a characteristic root lies on the imaginary axis: it cannot be counted. Change the stepsize.")
         middle = (grid[wide] + grid[wide + 1]) / 2
-        grid, phase = np.insert(grid, wide + 1, middle), np.insert(phase, wide + 1, _phase(of, middle))
-    else:
-        raise LBTheoryError("a characteristic root lies on the imaginary axis: it cannot be counted. Change the stepsize.")
-    end = (phase[-1] + pi) % (2 * pi) - pi  # beyond the reach |h − 1| < 1, so the rest turns back by this
-    total = float(_turn(phase).sum()) - end
-    start = 0.0 if abs((phase[0] + pi) % (2 * pi) - pi) < pi / 2 else pi  # h(0) is real
-    total += (phase[0] - start + pi) % (2 * pi) - pi
-    number = -total / pi
-    if abs(number - round(number)) > 0.05:
-        raise LBTheoryError(f"the phase turned by {number:.3f} half-turns, not a whole number. Change the stepsize.")
+        more, speed = _phase(of, middle)
+        grid = np.insert(grid, wide + 1, middle)
+        phase, rate = np.insert(phase, wide + 1, more), np.insert(rate, wide + 1, speed)
+    end = _wrapped(phase[-1])  # beyond the reach |arg h| ≤ 2N·radius/reach < 1, so that the rest turns back by this
+    start = 0.0 if abs(_wrapped(phase[0])) < pi / 2 else pi  # h(0) is real
+    number = -(float(_wrapped(np.diff(phase)).sum()) - end + _wrapped(phase[0] - start)) / pi
+    if abs(number - round(number)) > 0.05 or round(number) < 0:
+        raise LBTheoryError(f"the phase turned by {number:.3f} half-turns: no count. Change the stepsize.")
     return round(number)
 
 
-def _turn(phase: Array) -> Array:
-    """Differences of phases, in ``[−π, π)``."""
-    return (np.diff(phase) + pi) % (2 * pi) - pi
+def _wrapped(angle: Any) -> Any:
+    """Angles in ``[−π, π)``."""
+    return (angle + pi) % (2 * pi) - pi
 
 
-def _phase(of: DelaySystem, omega: Array) -> Array:
-    """Phase of ``h(iω)``, in any branch."""
-    s = 1j * omega
-    sign = np.concatenate([np.linalg.slogdet(of.characteristic(part))[0] for part in np.array_split(s, 1 + len(s) // 512)])
-    return np.angle(sign) - of.zeros * pi / 2 - (of.size - of.zeros) * np.angle(s + of.radius)
+def _phase(of: DelaySystem, omega: Array) -> tuple[Array, Array]:
+    """Phase of ``h(iω)``, in any branch, and ``|h'/h|``."""
+    phase, rate = np.empty(len(omega)), np.empty(len(omega))
+    for part in np.array_split(np.arange(len(omega)), 1 + len(omega) // 512):
+        s = 1j * omega[part]
+        matrix = of.characteristic(s)
+        decay = of.delays * np.exp(-s[:, None] * of.delays)
+        slope = np.eye(of.size) + np.tensordot(decay, of.matrices, axes=1)
+        away, known = of.size - of.zeros, of.zeros
+        phase[part] = np.angle(np.linalg.slogdet(matrix)[0]) - known * pi / 2 - away * np.angle(s + of.radius)
+        try:
+            trace = np.trace(np.linalg.solve(matrix, slope), axis1=1, axis2=2)
+        except np.linalg.LinAlgError:
+            trace = np.full(len(s), np.inf)
+        rate[part] = np.abs(trace - known / s - away / (s + of.radius))
+    return phase, rate
 
 
 def rightmost(of: DelaySystem, count: int = 8) -> Roots:

@@ -28,8 +28,12 @@ TIE = 1e-7
 """Reduced cost, relative to the multiplier, below which an arc without flow counts as tied."""
 
 
+TRACE = 1e-6
+"""Share of an arc below which the equilibrium is too near to a face: what is linear there is smaller still."""
+
+
 class DegenerateError(ParameterError):
-    """An arc without flow ties: the flow equations have no linearisation there."""
+    """An arc with next to no flow ties: the flow equations have no linearisation there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,7 +100,7 @@ def linearise(network: Network, found: Equilibrium) -> Linearisation:
     Raises
     ------
     DegenerateError
-        An arc without flow ties within `TIE`.
+        An arc without flow ties within `TIE`, or one with flow carries less than `TRACE`.
     ParameterError
         A slope is 0, negative or infinite there (a rate or cost that is not strictly increasing).
     """
@@ -107,10 +111,11 @@ def linearise(network: Network, found: Equilibrium) -> Linearisation:
     reduced = value + arc_constants(found.cost, network.latency) - found.multipliers[:, None]
     scale = np.abs(found.multipliers)[:, None]
     tied = network.allowed & live[:, None] & ~active & (np.where(live[:, None], reduced, np.inf) <= TIE * scale)
+    tied |= active & (found.routing < TRACE)
     for i, j in np.argwhere(tied):
         raise DegenerateError(
             f"`found` of `linearise` must be an equilibrium with strict complementarity; the arc from "
-            f"{network.source_names[i]!r} to {network.cell_names[j]!r} carries no flow and ties. "
+            f"{network.source_names[i]!r} to {network.cell_names[j]!r} carries next to no flow and ties. "
             "Move an arrival rate or a latency a little."
         )
     a = np.array([float(cell.rate.slope(n)) for cell, n in zip(network.cells, found.workloads, strict=True)])
