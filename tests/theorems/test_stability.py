@@ -27,8 +27,9 @@ from lbtheory.fluid.stability import (
     symmetric_critical,
 )
 from lbtheory.fluid.stability.delay_system import collocation_spectrum
+from lbtheory.verify.flow_cases import random_network
 from tests.reference.flow_stability import first_order_system
-from tests.reference.networks import pair, random_network
+from tests.reference.networks import pair
 
 
 def scalar(a: float, b: float, delay: float = 1.0) -> DelaySystem:
