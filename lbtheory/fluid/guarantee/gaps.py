@@ -12,20 +12,18 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from scipy.integrate import quad
 
 from lbtheory.core import ParameterError, readonly
 from lbtheory.fluid.costs import CellCost, arc_constants
-from lbtheory.fluid.equilibrium import Equilibrium
+from lbtheory.fluid.equilibrium import Equilibrium, reduced_costs, without_traces
 from lbtheory.fluid.network import Network
 
 Array = np.ndarray
 History = Callable[[Array], Array]
 """Workloads (…, n) before 0, of an array of times in ``[−τ̄, 0)``."""
 
-TIE = 1e-8
-"""Reduced cost of an arc, relative to the multiplier, below which it counts as 0."""
 HISTORY_POINTS = 4096
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +46,7 @@ class Gaps:
     constants : float array (s, n)
         ``g_ij``.
     excess : float array (s, n)
-        ``δ_ij``, 0 where tied (`TIE`) and off the arcs.
+        ``δ_ij``, 0 where tied and off the arcs (`lbtheory.fluid.equilibrium.reduced_costs`).
     offered, longest : float arrays (n,)
         ``Λ_j`` and ``τ_j^max = max_i τ_ij``.
     """
@@ -138,6 +136,7 @@ def gaps(network: Network, found: Equilibrium) -> Gaps:
     ParameterError
         A workload is infinite or at capacity.
     """
+    found = without_traces(network, found)
     rates = np.array(
         [float(cell.rate.rate(n)) if isfinite(n) else np.inf for cell, n in zip(network.cells, found.workloads, strict=True)]
     )
@@ -151,9 +150,7 @@ def gaps(network: Network, found: Equilibrium) -> Gaps:
     live = network.arrivals > 0
     arcs = network.allowed & live[:, None]
     g = arc_constants(found.cost, network.latency)
-    reduced = np.where(arcs, values + g - np.where(live, found.multipliers, 0.0)[:, None], 0.0)
-    scale = np.where(live, np.abs(found.multipliers), 1.0)[:, None]
-    tied = (found.routing > 0) | (reduced <= TIE * scale)
+    reduced, tied = reduced_costs(network, found)
     latency = np.where(arcs, network.latency, 0.0)
     return Gaps(
         network=network,
@@ -239,16 +236,8 @@ def _by_cell(functions: list[Callable[[Array], Array]], workloads: Array) -> Arr
     return np.stack([one(column) for one, column in zip(functions, columns, strict=True)], axis=-1)
 
 
-def _integral(function: Callable[[Array], Array], low: float, high: float, depth: int = 0) -> float:
-    """``∫_low^high`` by Gauss–Legendre rules, halved until two halves agree with the whole to 1e-13."""
+def _integral(function: Callable[[Array], Array], low: float, high: float) -> float:
+    """``∫_low^high``, relative error 1e-11 or what rounding leaves (QUADPACK)."""
     if low == high:
         return 0.0
-
-    def rule(a: float, b: float) -> float:
-        return float((b - a) / 2 * (_WEIGHTS @ function((a + b) / 2 + (b - a) / 2 * _NODES)))
-
-    middle = (low + high) / 2
-    whole, left, right = rule(low, high), rule(low, middle), rule(middle, high)
-    if depth == 40 or abs(left + right - whole) <= 1e-13 * (abs(left) + abs(right)):
-        return left + right
-    return _integral(function, low, middle, depth + 1) + _integral(function, middle, high, depth + 1)
+    return float(quad(function, low, high, epsabs=0.0, epsrel=1e-11, limit=100, full_output=1)[0])

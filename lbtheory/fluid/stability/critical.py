@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from lbtheory.core import LBTheoryError, ParameterError, readonly
-from lbtheory.fluid.stability.delay_system import DelaySystem, Roots, count_unstable, rightmost
+from lbtheory.fluid.stability.delay_system import NODES, Roots, count_unstable, refined_roots, rightmost
 from lbtheory.fluid.stability.linearisation import Linearisation, stepsizes
 
 Array = np.ndarray
@@ -164,20 +164,18 @@ def _crossings(of: Linearisation, weights: Array, low: float, high: float) -> It
     yield high, rightmost(of.system(high * weights)).rightmost.imag
 
     def height(eta: float) -> float:
-        return rightmost(of.system(eta * weights)).rightmost.real
+        return float(refined_roots(of.system(eta * weights), nodes, 8)[0][0].real)
 
-    eta = float(brentq(height, low, high, xtol=1e-300, rtol=1e-9))
-    yield eta, rightmost(of.system(eta * (1 + SIDE) * weights)).rightmost.imag
+    for nodes in (NODES, 2 * NODES):
+        eta = float(brentq(height, low, high, xtol=1e-300, rtol=1e-9))
+        yield eta, float(refined_roots(of.system(eta * weights), nodes, 8)[0][0].imag)
 
 
 def _on_axis(of: Linearisation, weights: Array, eta: float, omega: float) -> tuple[float, float, float]:
     """``(η, ω)`` with ``Δ(iω; η) v = 0`` by Newton's method in real and imaginary parts, and the residual."""
-    size = 2 * len(of.service_slope)
+    unit = of.system(eta * weights)
+    size = unit.size
 
-    def matrix(step: float) -> DelaySystem:
-        return of.system(step * weights)
-
-    unit = matrix(eta)
     gain = unit.matrices[1:] / eta  # the lower left blocks are η times these, up to the scaling σ, which is kept
     v = np.linalg.svd(unit.characteristic(1j * omega))[2][-1].conj()
     w = v.copy()

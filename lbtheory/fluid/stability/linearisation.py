@@ -17,19 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbtheory.core import ParameterError, readonly
-from lbtheory.fluid.costs import arc_constants
-from lbtheory.fluid.equilibrium import Equilibrium, check_uniqueness
+from lbtheory.fluid.equilibrium import Equilibrium, check_uniqueness, reduced_costs, without_traces
 from lbtheory.fluid.network import Network
 from lbtheory.fluid.stability.delay_system import DelaySystem
 
 Array = np.ndarray
 
-TIE = 1e-7
-"""Reduced cost, relative to the multiplier, below which an arc without flow counts as tied."""
-
-
 TRACE = 1e-6
-"""Share of an arc below which the equilibrium is too near to a face: what is linear there is smaller still."""
+"""Share of a tied arc below which the equilibrium is too near to a face: what is linear there is smaller still."""
 
 
 class DegenerateError(ParameterError):
@@ -53,7 +48,7 @@ class Linearisation:
     neutral : int
         ``q``.
     components : int
-        Components of the graph of active arcs, cells without flow among them: order of the zero of ``χ`` at 0.
+        Components of the graph of active arcs: order of the zero of ``χ`` at 0.
     """
 
     service_slope: Array
@@ -70,22 +65,27 @@ class Linearisation:
         return readonly(np.nonzero(self.active.sum(axis=1) >= 2)[0])
 
     def system(self, eta: Array | float) -> DelaySystem:
-        """The delay system of ``(n, n'/σ)`` at stepsizes ``η_i``, ``σ² = ‖Σ_i λ_i η_i P_i diag(b)‖``."""
+        """The delay system of ``(n, n'/σ)`` over cells with flow at stepsizes ``η_i``, ``σ² = ‖Σ_i λ_i η_i P_i diag(b)‖``.
+
+        Cells without flow relax by themselves and are left out.
+        """
         steps = stepsizes("eta", "Linearisation.system", eta, len(self.arrivals))
-        n = len(self.service_slope)
+        loaded = np.nonzero(self.active.any(axis=0))[0]
+        n = len(loaded)
         terms: dict[float, Array] = {}
         for i in self.splits:
-            cells = np.nonzero(self.active[i])[0]
+            places = np.nonzero(self.active[i, loaded])[0]
+            cells = loaded[places]
             gain = -self.arrivals[i] * steps[i] * (np.eye(len(cells)) - 1 / len(cells)) * self.cost_slope[cells]
-            for place, j in enumerate(cells):
-                for other, k in enumerate(cells):
-                    delay = float(self.latency[i, j] + self.latency[i, k])
-                    terms.setdefault(delay, np.zeros((n, n)))[j, k] += gain[place, other]
+            delays = self.latency[i, cells][:, None] + self.latency[i, cells]
+            for row, column in np.ndindex(gain.shape):
+                matrix = terms.setdefault(float(delays[row, column]), np.zeros((n, n)))
+                matrix[places[row], places[column]] += gain[row, column]
         size = float(np.linalg.norm(sum(terms.values(), np.zeros((n, n)))))
         unit = np.sqrt(size) if size > 0 else 1.0
         now = np.zeros((2 * n, 2 * n))
         now[:n, n:] = unit * np.eye(n)
-        now[n:, n:] = -np.diag(self.service_slope)
+        now[n:, n:] = -np.diag(self.service_slope[loaded])
         matrices = [now]
         for matrix in terms.values():
             lifted = np.zeros((2 * n, 2 * n))
@@ -100,18 +100,14 @@ def linearise(network: Network, found: Equilibrium) -> Linearisation:
     Raises
     ------
     DegenerateError
-        An arc without flow ties within `TIE`, or one with flow carries less than `TRACE`.
+        A tied arc carries less than `TRACE`.
     ParameterError
         A slope is 0, negative or infinite there (a rate or cost that is not strictly increasing).
     """
-    live = network.arrivals > 0
+    found = without_traces(network, found)
     costs = network.costs(found.cost)
     active = found.routing > 0
-    value = np.array([float(one.value(n)) for one, n in zip(costs, found.workloads, strict=True)])
-    reduced = value + arc_constants(found.cost, network.latency) - found.multipliers[:, None]
-    scale = np.abs(found.multipliers)[:, None]
-    tied = network.allowed & live[:, None] & ~active & (np.where(live[:, None], reduced, np.inf) <= TIE * scale)
-    tied |= active & (found.routing < TRACE)
+    tied = reduced_costs(network, found)[1] & (found.routing < TRACE)
     for i, j in np.argwhere(tied):
         raise DegenerateError(
             f"`found` of `linearise` must be an equilibrium with strict complementarity; the arc from "
@@ -127,7 +123,6 @@ def linearise(network: Network, found: Equilibrium) -> Linearisation:
             f"f' = {b[j]:g} at N = {found.workloads[j]:g}. Use a strictly increasing rate and cost."
         )
     b = np.where(loaded, b, 0.0)
-    a = np.where(np.isfinite(a), a, 0.0)
     neutral = check_uniqueness(network, found).neutral_dimension
     splits = int(np.maximum(active.sum(axis=1) - 1, 0).sum())
     return Linearisation(
@@ -137,7 +132,7 @@ def linearise(network: Network, found: Equilibrium) -> Linearisation:
         latency=readonly(np.where(active, network.latency, 0.0)),
         active=readonly(active),
         neutral=neutral,
-        components=len(network.cells) - (splits - neutral),
+        components=int(loaded.sum()) - (splits - neutral),
     )
 
 

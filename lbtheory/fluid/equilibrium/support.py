@@ -1,0 +1,42 @@
+"""Which arcs of an equilibrium tie, with the traces that a solver leaves on dear arcs removed."""
+
+import numpy as np
+
+from lbtheory.core import readonly
+from lbtheory.fluid.costs import arc_constants
+from lbtheory.fluid.equilibrium.result import Equilibrium, measured
+from lbtheory.fluid.network import Network
+
+Array = np.ndarray
+
+TIE = 1e-8
+"""Reduced cost, relative to the multiplier, up to which an arc ties; a solver leaves flows of about gap/cost on dearer ones."""
+FAINT = 1e-5
+"""Share up to which flow on a dearer arc is a trace."""
+
+
+def reduced_costs(network: Network, found: Equilibrium) -> tuple[Array, Array]:
+    """``δ_ij = c_ij − c_i`` of the arcs of sources with arrivals, 0 elsewhere, and whether each arc ties; (s, n) both."""
+    live = network.arrivals > 0
+    arcs = network.allowed & live[:, None]
+    value = np.array([float(one.value(n)) for one, n in zip(network.costs(found.cost), found.workloads, strict=True)])
+    least = np.where(live, found.multipliers, 0.0)[:, None]
+    reduced = np.where(arcs, value + arc_constants(found.cost, network.latency) - least, 0.0)
+    return readonly(reduced), readonly(arcs & (reduced <= TIE * np.abs(least)))
+
+
+def without_traces(network: Network, found: Equilibrium) -> Equilibrium:
+    """The equilibrium with shares up to `FAINT` on arcs that do not tie set to 0, and everything else recomputed."""
+    _, tied = reduced_costs(network, found)
+    trace = ~tied & (found.routing > 0) & (found.routing <= FAINT)
+    if not trace.any():
+        return found
+    return measured(
+        network,
+        found.cost,
+        network.arrivals[:, None] * np.where(trace, 0.0, found.routing),
+        tolerance=1e-8,
+        method=found.method,
+        iterations=found.iterations,
+        seconds=found.seconds,
+    )
