@@ -1,7 +1,8 @@
 """Random networks of cells and trajectories of flow routing on them, for the claims on global routing.
 
-Histories are adversarial: shares that jump between vertices of the simplex before 0, workloads before 0 far from those at 0, starts
-on faces, cells near capacity, zero mixed with long latencies. Latencies are multiples of `STEP`, so that they lie on the mesh.
+Histories are adversarial: shares that jump between vertices of the simplex before 0, workloads before 0 far from those at 0,
+starts on faces, cells near capacity, zero mixed with long latencies. Latencies are multiples of `STEP`, so that they lie on
+the mesh.
 """
 
 from collections.abc import Callable, Sequence

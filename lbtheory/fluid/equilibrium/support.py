@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lbtheory.core import readonly
+from lbtheory.core import LBTheoryError, readonly
 from lbtheory.fluid.costs import arc_constants
 from lbtheory.fluid.equilibrium.result import Equilibrium, measured
 from lbtheory.fluid.network import Network
@@ -11,6 +11,8 @@ Array = np.ndarray
 
 TIE = 1e-8
 """Reduced cost, relative to the multiplier, up to which an arc ties; a solver leaves flows of about gap/cost on dearer ones."""
+SOLVED = 1e-7
+"""Largest gap of an equilibrium that theory is built on."""
 FAINT = 1e-5
 """Share up to which flow on a dearer arc is a trace."""
 
@@ -26,7 +28,18 @@ def reduced_costs(network: Network, found: Equilibrium) -> tuple[Array, Array]:
 
 
 def without_traces(network: Network, found: Equilibrium) -> Equilibrium:
-    """The equilibrium with shares up to `FAINT` on arcs that do not tie set to 0, and everything else recomputed."""
+    """The equilibrium with shares up to `FAINT` on arcs that do not tie set to 0, and everything else recomputed.
+
+    Raises
+    ------
+    LBTheoryError
+        Its gaps exceed `SOLVED`: it proves nothing. Where a cell is within rounding of its capacity no doubles come nearer.
+    """
+    if not max(found.wardrop_gap, found.relative_gap) <= SOLVED:
+        raise LBTheoryError(
+            f"the {found.cost} equilibrium was solved to a Wardrop gap of {found.wardrop_gap:.2g} and a relative gap of "
+            f"{found.relative_gap:.2g} only, {SOLVED:g} is needed. Lower the load of the fullest cell, or solve it to a smaller tolerance."
+        )
     _, tied = reduced_costs(network, found)
     trace = ~tied & (found.routing > 0) & (found.routing <= FAINT)
     if not trace.any():

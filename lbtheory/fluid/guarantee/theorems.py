@@ -293,6 +293,10 @@ def theorem2(of: Gaps, start: Start, first: Theorem1) -> Theorem2:
         return Theorem2(eta2=np.nan, K2=np.nan, chord=empty, arrivals=of.arrivals, distance=readonly(distance), why=first.why)
     top = first.thresholds.workloads + first.thresholds.step
     chord, why = steepest_chords(of, top)
+    if why:
+        return Theorem2(
+            eta2=np.nan, K2=np.nan, chord=readonly(chord), arrivals=of.arrivals, distance=readonly(distance), why=why
+        )
     t, gap = 2 / of.spare, of.workload_gap(top)
     charge, extra = np.zeros(len(of.costs)), 0.0
     for i in np.nonzero(of.arrivals > 0)[0]:
@@ -307,14 +311,14 @@ def theorem2(of: Gaps, start: Start, first: Theorem1) -> Theorem2:
             use = use + 2 * high * q * reach
             extra += 16 * of.arrivals[i] * high / low * float(start.routing[i, cells][delta > 0].sum()) * reach
         charge[cells] += of.arrivals[i] * use
-    eta2 = float("nan") if why else float(np.min(np.where(charge > 0, 1 / (4 * np.where(charge > 0, charge, 1.0)), inf)))
+    eta2 = float(np.min(np.where(charge > 0, 1 / (4 * np.where(charge > 0, charge, 1.0)), inf)))
     return Theorem2(
         eta2=eta2,
         K2=float(first.K + extra),
         chord=readonly(chord),
         arrivals=of.arrivals,
         distance=readonly(distance),
-        why=why,
+        why=(),
     )
 
 

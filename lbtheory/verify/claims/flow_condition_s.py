@@ -1,7 +1,7 @@
 """Condition (S): a stepsize that is locally stable whatever the delays.
 
-Checked by hand: on the axis ``GᴴPG`` is real, so only ``|e^{−2iωτ} − 1| ≤ 2τ|ω|`` enters; it is monotone in the stepsize; and for small
-stepsizes the slow roots lie left. Against an independent count of roots by the argument principle.
+Checked by hand: on the axis ``GᴴPG`` is real, so only ``|e^{−2iωτ} − 1| ≤ 2τ|ω|`` enters; it is monotone in the stepsize; and
+for small stepsizes the slow roots lie left. Against an independent count of roots by the argument principle.
 """
 
 from math import inf

@@ -1,6 +1,7 @@
 """Corollary: the gaps bound the regret in latency.
 
-Checked by hand: convexity of ``p_j``, flow balance, a shift in time of at most ``τ_ij``; the change of the workload may be kept.
+Checked by hand: convexity of ``p_j``, flow balance, a shift in time of at most ``τ_ij``; the change of the workload may be
+kept.
 """
 
 from lbtheory.fluid.guarantee import regret_margin

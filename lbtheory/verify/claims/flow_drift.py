@@ -1,7 +1,7 @@
 """Drift identity of the Lyapunov function ``V + Φ``.
 
-Checked by hand: ``Φ'`` by flow balance at the equilibrium, ``V'`` by the projection's normal part; the paper's Lemma 4 follows, see
-`flow_lemma_4`.
+Checked by hand: ``Φ'`` by flow balance at the equilibrium, ``V'`` by the projection's normal part; the paper's Lemma 4
+follows, see `flow_lemma_4`.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Lower bound: no routing, flow or not, has a regret below the floor.
 
-Checked by hand: the tangent of ``p_j`` at ``μ*_j``, flow balance, and ``Σ λ_i S_i ≥ 0``; the change of the workload may be kept.
+Checked by hand: the tangent of ``p_j`` at ``μ*_j``, flow balance, and ``Σ λ_i S_i ≥ 0``; the change of the workload may be
+kept.
 """
 
 import numpy as np

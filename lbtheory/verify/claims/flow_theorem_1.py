@@ -1,7 +1,8 @@
 """Theorem 1 of the DLB paper, with explicit constants.
 
-Checked by hand before the numbers: each of the four pieces of the proof (bounded interior, tail interior, boundaries, end), that the
-boundary of the bounded part needs 3τM and is given 4τM, and that ``K_4 = 0`` (see `lbtheory.fluid.guarantee.thresholds`).
+Checked by hand before the numbers: each of the four pieces of the proof (bounded interior, tail interior, boundaries, end),
+that the boundary of the bounded part needs 3τM and is given 4τM, and that ``K_4 = 0`` (see
+`lbtheory.fluid.guarantee.thresholds`).
 """
 
 from lbtheory.verify.claim import Claim, Kind

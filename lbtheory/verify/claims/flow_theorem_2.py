@@ -1,7 +1,7 @@
 """Theorem 2: for small stepsizes the integral of the gaps is bounded for ever.
 
-Checked by hand: the speed bound with and without mass on dear arcs, the decay of that mass (a dear arc without mass stays out while the
-costs seen are within ``δ^min/4``), and that the history enters through ``H`` alone.
+Checked by hand: the speed bound with and without mass on dear arcs, the decay of that mass (a dear arc without mass stays out
+while the costs seen are within ``δ^min/4``), and that the history enters through ``H`` alone.
 """
 
 from lbtheory.fluid.guarantee import Guarantee

@@ -1,7 +1,7 @@
 """Theorem 3: all arcs tie, workloads bounded.
 
-Checked by hand: constants on all admissible costs move nothing, the projection onto a cone does not lengthen, and the window of length
-``2τ`` has norm at most ``2τ`` on L². It needs no smallness beyond ``γ < 1``.
+Checked by hand: constants on all admissible costs move nothing, the projection onto a cone does not lengthen, and the window
+of length ``2τ`` has norm at most ``2τ`` on L². It needs no smallness beyond ``γ < 1``.
 """
 
 import numpy as np
