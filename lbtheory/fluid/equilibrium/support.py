@@ -35,21 +35,28 @@ def without_traces(network: Network, found: Equilibrium) -> Equilibrium:
     LBTheoryError
         Its gaps exceed `SOLVED`: it proves nothing. Where a cell is within rounding of its capacity no doubles come nearer.
     """
-    if not max(found.wardrop_gap, found.relative_gap) <= SOLVED:
-        raise LBTheoryError(
-            f"the {found.cost} equilibrium was solved to a Wardrop gap of {found.wardrop_gap:.2g} and a relative gap of "
-            f"{found.relative_gap:.2g} only, {SOLVED:g} is needed. Lower the load of the fullest cell, or solve it to a smaller tolerance."
-        )
+    _require_solved(found)
     _, tied = reduced_costs(network, found)
     trace = ~tied & (found.routing > 0) & (found.routing <= FAINT)
     if not trace.any():
         return found
-    return measured(
+    cleaned = measured(
         network,
         found.cost,
         network.arrivals[:, None] * np.where(trace, 0.0, found.routing),
-        tolerance=1e-8,
+        tolerance=SOLVED,
         method=found.method,
         iterations=found.iterations,
         seconds=found.seconds,
     )
+    _require_solved(cleaned)
+    return cleaned
+
+
+def _require_solved(found: Equilibrium) -> None:
+    if not max(found.wardrop_gap, found.relative_gap) <= SOLVED:
+        raise LBTheoryError(
+            f"the {found.cost} equilibrium is known to a Wardrop gap of {found.wardrop_gap:.2g} and a relative gap of "
+            f"{found.relative_gap:.2g} only, and {SOLVED:g} is needed. Lower the load of the fullest cell, or solve it to a "
+            "smaller tolerance."
+        )

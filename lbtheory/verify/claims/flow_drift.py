@@ -33,7 +33,7 @@ def drifts(laboratory: Laboratory, halvings: int) -> list[Drift]:
 
 
 def check(laboratory: Laboratory) -> Verdict:
-    """The change of ``V + Φ`` against the integral of the right side, whose error falls with the step; slack is not negative."""
+    """The change of ``V + Φ`` against the integral of the right side; the error falls with the step; slack is not negative."""
     coarse, fine = drifts(laboratory, 1), drifts(laboratory, 3)
     errors = [sum(abs(one.change - one.integral) for one in part) for part in (coarse, fine)]
     return together(

@@ -1,7 +1,7 @@
 """Stationary points are equilibria: the lemma of appendix C.1 of the DLB paper, with its hypothesis mended.
 
-The paper asks for constancy on ``[t − τ_ij, t]`` for every arc. Where every latency is 0 that is one instant: the hypothesis is empty and
-every state would be an equilibrium. What is needed is an interval of positive length, ``[t − τ̄ − ε, t]``. Both parts are checked here.
+The paper asks for constancy on ``[t − τ_ij, t]`` for every arc. Where every latency is 0 that is one instant: the hypothesis is
+empty and every state would be an equilibrium. What is needed is an interval of positive length, ``[t − τ̄ − ε, t]``.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ ORDER = 608
 
 
 def defect(of: Gaps, workloads: np.ndarray, routing: np.ndarray) -> float:
-    """How far ``(N, x)`` is from Definition 1: flow balance relative to ``Λ``, and flow times excess cost relative to what is paid."""
+    """How far ``(N, x)`` is from Definition 1: flow balance over ``Λ``, and flow times excess cost over what is paid."""
     flow = of.arrivals[:, None] * routing * of.arcs
     balance = np.abs(flow.sum(axis=0) - of.rate(workloads)).max() / of.network.total
     costs = np.where(of.arcs, of.cost(workloads) + of.constants, np.inf)
@@ -38,7 +38,7 @@ def moved(of: Gaps, cost: str, workloads: np.ndarray, routing: np.ndarray, eta: 
 
 
 def check(laboratory: Laboratory) -> Verdict:
-    """States that do not move are equilibria, states with a defect move; and the counterexample to the hypothesis as printed."""
+    """States that do not move are equilibria, others move; and the counterexample to the hypothesis as printed."""
     rng, still, defects, motion = laboratory.rng("flow", "stationarity"), [], [], []
     for trial in range(laboratory.size(8, 80)):
         network, cost = random_network(rng, families=SMOOTH, step=STEP), ("rif", "latency", "gradient")[trial % 3]
@@ -59,10 +59,10 @@ def check(laboratory: Laboratory) -> Verdict:
             at_most(defects, 1e-6, "states that stay: flow balance and complementary slackness"),
             at_most([1e-3] * len(motion), motion, "states that are no equilibria: they move within τ̄ + 1 s"),
             at_most(
-                [0.1], [defect(of, *anything)], "state that meets the printed hypothesis without delays, and is no equilibrium"
+                [0.1], [defect(of, *anything)], "state without delays: the printed hypothesis holds, and it is no equilibrium"
             ),
         ],
-        f"{len(still)} networks: equilibria stay, other states move; a state without delays that the printed lemma would call one",
+        f"{len(still)} networks: equilibria stay, other states move; the printed hypothesis without delays",
     )
 
 

@@ -28,7 +28,7 @@ def right(run: FlowRun) -> float:
 
 
 def tied_network(rng: np.random.Generator) -> Network:
-    """Arrivals so small beside the capacities that workloads are bounded a priori; under RIF every arc ties on a complete graph."""
+    """A complete graph, where every arc ties under RIF, with every workload bounded a priori."""
     while True:
         made = random_network(rng, families=SMOOTH, step=STEP)
         live = made.arrivals > 0
