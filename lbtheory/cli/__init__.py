@@ -11,6 +11,7 @@ import lbtheory
 from lbtheory.cli.bounds import bounds
 from lbtheory.cli.decode import decode
 from lbtheory.cli.equilibrium import equilibrium
+from lbtheory.cli.fluid import fluid
 from lbtheory.cli.guarantee import guarantee
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
@@ -34,6 +35,7 @@ app.command()(solve)
 app.command()(decode)
 app.command()(bounds)
 app.command()(equilibrium)
+app.command()(fluid)
 app.command()(stability)
 app.command()(guarantee)
 app.command()(verify)

@@ -50,14 +50,6 @@ def guarantee(
         _print(answer)
 
 
-def _initial(path: Path) -> dict[str, Any]:
-    """``workloads`` and ``routing`` of the ``[initial]`` table, where the file has one."""
-    import lbtheory.fluid as fluid
-
-    reader = getattr(fluid, "read_initial", None)
-    return {} if reader is None else dict(reader(path))
-
-
 def _sides(known: "Guarantee", run: "Trajectory", eta: float, answer: dict[str, Any]) -> None:
     """Both sides of every theorem on one trajectory."""
     from math import isfinite

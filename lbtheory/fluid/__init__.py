@@ -37,7 +37,9 @@ from lbtheory.fluid.network import Cell as Cell
 from lbtheory.fluid.network import Network as Network
 from lbtheory.fluid.network import NetworkError as NetworkError
 from lbtheory.fluid.network import Source as Source
+from lbtheory.fluid.network_file import Initial as Initial
 from lbtheory.fluid.network_file import network_to_toml as network_to_toml
+from lbtheory.fluid.network_file import read_initial as read_initial
 from lbtheory.fluid.network_file import read_network as read_network
 from lbtheory.fluid.rates import RateFamily as RateFamily
 from lbtheory.fluid.rates import make_rate as make_rate

@@ -15,6 +15,12 @@
     [network]
     latency = [[0.0], [0.1]]      # one-way seconds; a row for each cell, then each source; inf: no arc
     allowed = [["west"], ["west"]]   # optional, rows as above; by default every finite latency
+
+    [initial]                     # optional: where trajectories begin
+    workloads = [3.0]             # optional, requests in flight, one a cell; empty by default
+    routing = [[1.0], [1.0]]      # optional, shares, rows as above; uniform over the arcs by default
+    workload_history = [3.0]      # optional: before time 0, as above; by default the values at 0
+    routing_history = [[1.0], [1.0]]
 """
 
 import json
@@ -22,17 +28,36 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lbtheory.core import FileFormatError, InputError, UnknownNameError
+from lbtheory.core import FileFormatError, InputError, UnknownNameError, readonly
 from lbtheory.fluid.network import Cell, Network, NetworkError, Source, check_names
 from lbtheory.fluid.rates import make_rate
 
 Place = tuple[str | int, ...]
 """Path of a value: keys, and indices into arrays, as in ``("cell", 1, "rate", "half")``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initial:
+    """Where trajectories begin: the table ``[initial]`` of a network file, None for what it leaves out.
+
+    Attributes
+    ----------
+    workloads, workload_history : float array (n,) or None
+        Requests in flight, ≥ 0.
+    routing, routing_history : float array (s, n) or None
+        Shares; rows on the simplex of the source's arcs.
+    """
+
+    workloads: np.ndarray | None = None
+    routing: np.ndarray | None = None
+    workload_history: np.ndarray | None = None
+    routing_history: np.ndarray | None = None
 
 
 def read_network(path: str | Path) -> Network:
@@ -44,6 +69,16 @@ def read_network(path: str | Path) -> Network:
         Names the file and the line: TOML that cannot be parsed, unknown keys (with the nearest known one), missing keys, and
         whatever `Network`, `Cell`, `Source` and `make_rate` refuse.
     """
+    return _read(path)[0]
+
+
+def read_initial(path: str | Path) -> Initial:
+    """The table ``[initial]`` of a network file; raises as `read_network`."""
+    return _read(path)[1]
+
+
+def _read(path: str | Path) -> tuple[Network, Initial]:
+    """Both parts of a network file."""
     file = str(path)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -60,7 +95,8 @@ def read_network(path: str | Path) -> Network:
     except RecursionError:
         raise FileFormatError("its TOML is nested too deeply.", file=file) from None
     try:
-        return _network(data)
+        network = _network(data)
+        return network, _initial(data.get("initial", {}), network)
     except _Misplaced as wrong:
         raise FileFormatError(str(wrong), file=file, line=toml_line(text, wrong.place)) from None
 
@@ -75,7 +111,7 @@ class _Misplaced(Exception):
 
 def _network(data: dict[str, Any]) -> Network:
     """A network from parsed TOML; raises `_Misplaced`."""
-    _check_keys(data, ("cell", "source", "network"), needed=("cell", "network"))
+    _check_keys(data, ("cell", "source", "network", "initial"), needed=("cell", "network"))
     cells = [_cell(table, i) for i, table in enumerate(_tables(data, "cell"))]
     sources = [_source(table, i) for i, table in enumerate(_tables(data, "source"))]
     network = data["network"]
@@ -88,6 +124,56 @@ def _network(data: dict[str, Any]) -> Network:
         return Network(cells=tuple(cells), sources=tuple(sources), latency=network["latency"], allowed=allowed)
     except NetworkError as error:
         raise _Misplaced(error, *error.where) from None
+
+
+def _initial(table: Any, network: Network) -> Initial:
+    """The table ``[initial]``; raises `_Misplaced`."""
+    if not isinstance(table, dict):
+        raise _Misplaced("`initial` must be one table: [initial].", "initial")
+    keys = ("workloads", "routing", "workload_history", "routing_history")
+    _check_keys(table, keys, "initial", needed=())
+    made: dict[str, Any] = {}
+    for key in table:
+        made[key] = _loads(table[key], key, network) if key.startswith("workload") else _shares(table[key], key, network)
+    return Initial(**made)
+
+
+def _loads(values: Any, key: str, network: Network) -> np.ndarray:
+    row = _numbers(values, key, len(network.cells), "cell", "initial", key)
+    for j in np.nonzero(row < 0)[0]:
+        raise _Misplaced(
+            f"`{key}` of cell {network.cell_names[j]!r} must be ≥ 0, requests; got {row[j]:g}.", "initial", key, int(j)
+        )
+    return readonly(row)
+
+
+def _shares(rows: Any, key: str, network: Network) -> np.ndarray:
+    size = len(network.source_names)
+    if not isinstance(rows, list) or len(rows) != size:
+        got = f"{len(rows)} rows" if isinstance(rows, list) else repr(rows)
+        raise _Misplaced(f"`{key}` must have {size} rows, one for each cell, then each source; got {got}.", "initial", key)
+    made = np.zeros(network.allowed.shape)
+    for i, values in enumerate(rows):
+        row = _numbers(values, f"row {i} of {key}", len(network.cells), "cell", "initial", key, i)
+        name = network.source_names[i]
+        rest = network.arrivals[i] == 0 and not row.any()
+        if not rest and ((row < 0).any() or abs(row.sum() - 1) > 1e-9):
+            raise _Misplaced(
+                f"`{key}` of {name!r} must be on the simplex, shares ≥ 0 with sum 1; got {values} with sum {row.sum():.12g}.",
+                "initial", key, i,
+            )  # fmt: skip
+        for j in np.nonzero((row > 0) & ~network.allowed[i])[0]:
+            raise _Misplaced(f"`{key}` of {name!r} must be 0 to {network.cell_names[j]!r}: no arc.", "initial", key, i)
+        made[i] = row
+    return readonly(made)
+
+
+def _numbers(values: Any, key: str, size: int, kind: str, *place: str | int) -> np.ndarray:
+    """A list of finite numbers, one a cell."""
+    legal = isinstance(values, list) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+    if not legal or len(values) != size or not np.isfinite(np.array(values, dtype=float)).all():
+        raise _Misplaced(f"`{key}` must be {size} finite numbers, one a {kind}; got {values!r}.", *place)
+    return np.array(values, dtype=float)
 
 
 def _check_keys(table: Mapping[str, Any], known: Iterable[str], *place: str | int, needed: Iterable[str]) -> None:

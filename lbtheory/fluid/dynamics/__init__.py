@@ -17,6 +17,18 @@ symbol             meaning (unit)
 =================  =============================================================================================
 """
 
+from lbtheory.fluid.dynamics.conservation import mass_residual as mass_residual
+from lbtheory.fluid.dynamics.diagnostics import Diagnostics as Diagnostics
+from lbtheory.fluid.dynamics.diagnostics import Oscillation as Oscillation
+from lbtheory.fluid.dynamics.diagnostics import diagnose as diagnose
+from lbtheory.fluid.dynamics.diagnostics import distance as distance
+from lbtheory.fluid.dynamics.diagnostics import oscillation as oscillation
+from lbtheory.fluid.dynamics.general import DelaySolution as DelaySolution
+from lbtheory.fluid.dynamics.general import solve_dde as solve_dde
+from lbtheory.fluid.dynamics.lyapunov import Lyapunov as Lyapunov
+from lbtheory.fluid.dynamics.lyapunov import lyapunov as lyapunov
+from lbtheory.fluid.dynamics.projection import simplex_projection as simplex_projection
+from lbtheory.fluid.dynamics.projection import tangent_projection as tangent_projection
 from lbtheory.fluid.dynamics.result import ROUTINGS as ROUTINGS
 from lbtheory.fluid.dynamics.result import Trajectory as Trajectory
 from lbtheory.fluid.dynamics.setting import burst as burst

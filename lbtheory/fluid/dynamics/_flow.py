@@ -82,10 +82,15 @@ def event_pieces(x: Array, c: Array, gain: float, bounds: Array, pieces: Array) 
         for a in range(d):
             u, v, w = mean0 - q[a, 0], mean1 - q[a, 1], mean2 - q[a, 2]
             if active[a]:
-                root = _falls_to_zero(x[a], gain * u, gain * v / 2, gain * w / 3, t, end)
+                share = x[a]
+                if share > gain * (end - t) * (abs(u) + abs(v) + abs(w)):
+                    continue
+                root = _falls_to_zero(share, gain * u, gain * v / 2, gain * w / 3, t, end)
                 if root < end:
                     end, leaving, entering = root, a, -1
             else:
+                if u + t * (v + t * w) < -(end - t) * (abs(v) + 2 * abs(w)):
+                    continue
                 root = _turns_positive(u, v, w, t, end)
                 if root < end:
                     end, leaving, entering = root, -1, a

@@ -60,9 +60,7 @@ class Mesh:
         middle = (self.times[:-1] + self.times[1:]) / 2
         times = np.empty(2 * len(self.times) - 1)
         times[::2], times[1::2] = self.times, middle
-        return Mesh(
-            kind=self.kind, times=readonly(times), base=2 * self.base, step=self.step / 2, generations=self.generations
-        )
+        return Mesh(kind=self.kind, times=readonly(times), base=2 * self.base, step=self.step / 2, generations=self.generations)
 
 
 def make_mesh(
@@ -96,13 +94,14 @@ def make_mesh(
     ParameterError
         For more than `MOST_STEPS` steps.
     """
+    _check_count(int(min(t_end / step, 1e18)))
     positive = np.unique(delays[delays > 0])
     longest = float(positive[-1]) if positive.size else 0.0
     inner = np.unique(np.r_[breaks, history_jumps])
     inner = inner[(inner > -longest) & (inner < t_end) & (inner != 0)]
     if kind in ("auto", "even"):
         wanted = np.r_[positive, np.abs(inner), t_end, [period] if period else []]
-        width = _common_divisor(wanted, SAME * step)
+        width = _common_divisor(wanted, max(SAME * step, 4e-16 * float(wanted.max())))
         if width * FINEST >= step:
             return _even_of(width / np.ceil(width / step - SAME), t_end, longest)
     if kind == "even":
@@ -143,9 +142,7 @@ def _check_count(steps: int) -> None:
         raise ParameterError(f"`step` of `simulate` must need at most {MOST_STEPS:,} steps; got {steps:,}. Take a larger step.")
 
 
-def _breakpoints(
-    positive: Array, t_end: float, step: float, inner: Array, longest: float, period: float | None
-) -> Mesh:
+def _breakpoints(positive: Array, t_end: float, step: float, inner: Array, longest: float, period: float | None) -> Mesh:
     width = min(step, float(positive[0])) if positive.size else step
     near = SAME * width
     last = np.r_[0.0, inner]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -16,8 +17,8 @@ from lbtheory.fluid.rates import MM1
 
 Array = np.ndarray
 
-OFF = 1e-9
-"""How far a row of shares may be from the simplex."""
+OFF = 1e-7
+"""How far a row of shares may be from the simplex (solvers of linear programs leave 1e-8); it is then put onto it."""
 TIES = ("lowest", "uniform")
 
 
@@ -47,13 +48,21 @@ def check_routing(routing: str) -> str:
     return routing
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: Any, function: str = "simulate") -> float:
     """A positive finite float; raises `ParameterError`."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"`{name}` of `simulate` must be a positive number; got {value!r}.")
+        raise ParameterError(f"`{name}` of `{function}` must be a positive number; got {value!r}.")
     if not (isfinite(value) and value > 0):
-        raise ParameterError(f"`{name}` of `simulate` must be positive and finite; got {value!r}.")
+        raise ParameterError(f"`{name}` of `{function}` must be positive and finite; got {value!r}.")
     return float(value)
+
+
+def _floats(name: str, value: Any) -> Array:
+    """A new array of floats; raises `ParameterError`."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(f"`{name}` of `simulate` must be numbers; got {value!r}.") from None
 
 
 def check_eta(eta: Any, routing: str, network: Network) -> Array:
@@ -63,9 +72,11 @@ def check_eta(eta: Any, routing: str, network: Network) -> Array:
         return np.full(sources, np.nan)
     if eta is None:
         raise ParameterError(f"`eta` of `simulate` must be given for {routing} routing: a stepsize > 0, or one a source.")
-    values = np.asarray(eta, dtype=float)
+    values = _floats("eta", eta)
     if values.shape not in ((), (sources,)):
-        raise ParameterError(f"`eta` of `simulate` must be a number or {sources} of them, one a source; got shape {values.shape}.")
+        raise ParameterError(
+            f"`eta` of `simulate` must be a number or {sources} of them, one a source; got shape {values.shape}."
+        )
     values = np.broadcast_to(values, (sources,)).copy()
     for i in np.nonzero(~((values > 0) & np.isfinite(values)))[0]:
         raise ParameterError(
@@ -77,7 +88,7 @@ def check_eta(eta: Any, routing: str, network: Network) -> Array:
 def initial_workloads(workloads: Any, network: Network) -> Array:
     """``N(0)`` (n,), zeros by default."""
     n = len(network.cells)
-    values = np.zeros(n) if workloads is None else np.array(workloads, dtype=float)
+    values = np.zeros(n) if workloads is None else _floats("workloads", workloads)
     if values.shape != (n,):
         raise ParameterError(f"`workloads` of `simulate` must have one number a cell, {n}; got shape {values.shape}.")
     for j in np.nonzero(~((values >= 0) & np.isfinite(values)))[0]:
@@ -94,7 +105,7 @@ def initial_shares(shares: Any, network: Network, name: str = "shares") -> Array
     even = 1.0 / np.maximum(allowed.sum(axis=1), 1)
     if shares is None:
         return np.asarray(even[at])
-    matrix = np.array(shares, dtype=float)
+    matrix = _floats(name, shares)
     if matrix.shape != allowed.shape:
         raise ParameterError(f"`{name}` of `simulate` must have shape {allowed.shape}, sources by cells; got {matrix.shape}.")
     for i in range(len(matrix)):
@@ -242,7 +253,7 @@ def infeasible_times(setting: Setting, t_end: float, samples: int = 64) -> tuple
     if not flat:
         ends = np.unique(np.r_[ends if len(ends) <= samples else [], np.linspace(0, t_end, samples + 1)])
     found: list[tuple[float, float]] = []
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         middle = (low + high) / 2
         if _feasible(setting.network, setting.arrivals(middle), setting.capacity(middle)):
             continue
@@ -263,7 +274,9 @@ def _feasible(network: Network, arrivals: Array, capacity: Array) -> bool:
         for cell, rate, limit in zip(network.cells, rates[:n], limits, strict=True)
     ]
     sources = [Source(name=one.name, arrival_rate=rate) for one, rate in zip(network.sources, rates[n:], strict=True)]
-    return check_feasibility(Network(cells=cells, sources=sources, latency=network.latency, allowed=network.allowed)).holds
+    return check_feasibility(
+        Network(cells=tuple(cells), sources=tuple(sources), latency=network.latency, allowed=network.allowed)
+    ).holds
 
 
 def burst(network: Network, factors: Mapping[str, float], start: float, end: float) -> Signal:

@@ -217,7 +217,9 @@ def _times(function: str, times: Any, least: int, *, repeats: bool = False) -> A
     width = np.diff(at)
     if (width < 0).any() or (not repeats and (width == 0).any()):
         k = int(np.argmax((width < 0) | ((width == 0) & (not repeats))))
-        raise ParameterError(f"`times` of `Signal.{function}` must increase; got {at[k + 1]:g} after {at[k]:g} at index {k + 1}.")
+        raise ParameterError(
+            f"`times` of `Signal.{function}` must increase; got {at[k + 1]:g} after {at[k]:g} at index {k + 1}."
+        )
     if len(at) > 1 and at[0] == at[-1]:
         raise ParameterError(f"`times` of `Signal.{function}` must span a time; got {times!r}.")
     return at

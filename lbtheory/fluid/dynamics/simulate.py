@@ -8,8 +8,9 @@
 ``s_j`` is the share of a cell's replicas in service (1 in the paper; ours). Fixed steps, order 4: shares by Simpson's rule,
 workloads by the classical Runge–Kutta method, both through cubics that are known before they are needed because every positive
 delay is at least a step. The order is reached for smooth rates on an even mesh with flow routing away from events, and where
-the mesh holds the breakpoints; a bend inside a step costs ``O(h³)`` of a workload, a jump ``O(h²)``, and routing that is held
-between updates is of first order in the step unless updates are nodes (they are, on every mesh).
+the mesh holds the breakpoints. Inside a step a bend costs ``O(h³)`` of a workload, a jump of an inflow ``O(h²)``, a jump of an
+observed cost ``O(h)``. Updates of periodic and discrete routing are nodes; without a period, discrete routing decides at every
+step and is of first order in it.
 """
 
 import time
@@ -149,7 +150,9 @@ def _nodes(setting: Setting, t_end: float, step: float | None, tolerance: float 
         if tolerance is not None:
             raise ParameterError("`step` and `tolerance` of `simulate` must not both be given. Leave one out.")
         if step > least * (1 + 1e-12):
-            raise ParameterError(f"`step` of `simulate` must be at most the smallest positive delay, {least:g} s; got {step:g}.")
+            raise ParameterError(
+                f"`step` of `simulate` must be at most the smallest positive delay, {least:g} s; got {step:g}."
+            )
     else:
         service = min(float(cell.rate.latency(0.0)) for cell in setting.network.cells)
         step = min(least, t_end / 4, service if service > 0 else np.inf, setting.period or np.inf)

@@ -6,7 +6,7 @@ import numpy as np
 
 from lbtheory.core import ParameterError
 from lbtheory.fluid.costs import COSTS, arc_constants
-from lbtheory.fluid.dynamics import _kernel as kernel
+from lbtheory.fluid.dynamics import _deposit, _kernel, _sources, _workloads
 from lbtheory.fluid.dynamics._rates import table
 from lbtheory.fluid.dynamics.mesh import SAME, Mesh
 from lbtheory.fluid.dynamics.setting import Setting
@@ -14,11 +14,11 @@ from lbtheory.fluid.dynamics.setting import Setting
 Array = np.ndarray
 
 KINDS = {
-    "fixed": kernel.FIXED,
-    "flow": kernel.FLOW,
-    "flow-projected": kernel.PROJECTED,
-    "flow-periodic": kernel.PERIODIC,
-    "discrete": kernel.DISCRETE,
+    "fixed": _sources.FIXED,
+    "flow": _sources.FLOW,
+    "flow-projected": _sources.PROJECTED,
+    "flow-periodic": _sources.PERIODIC,
+    "discrete": _sources.DISCRETE,
 }
 MOST_PIECES = 64
 """Of one source in one step."""
@@ -50,7 +50,7 @@ class Stepper:
         self.speed, self.c, self.out = np.zeros((arcs, 2)), np.zeros((arcs, 3)), np.zeros((n, 3))
         room = min(4 * int(np.diff(self.first).max()) + 8, MOST_PIECES)
         self.bounds, self.pieces = np.zeros((sources, room + 1)), np.zeros((room, arcs, 4))
-        self.pieces[0, :, 0] = self.x
+        self.done = np.zeros(sources, dtype=bool)
         self.parts, self.counts = np.zeros(sources, dtype=np.int64), np.zeros(4, dtype=np.int64)
         self.updates = self._updates()
         self.gain = setting.eta * (setting.period or 1.0)
@@ -85,9 +85,14 @@ class Stepper:
             self.ring_cost[j, :base] = np.asarray(one.value(load[..., j])) @ TO_POWERS.T
         if not np.isfinite(self.ring_cost).all():
             self._not_finite(0, int(np.argwhere(~np.isfinite(self.ring_cost))[0][0]))
+        _sources.observe(
+            base, self.even, self.mask, times, 0, self.x.size, self.cell, self.tau, self.lag, self.part, self.seen, self.g,
+            self.ring_cost, self.c,
+        )  # fmt: skip
+        self.c[:, 2] = self.c[:, 0]  # what the first step begins with
         flow = setting.arrivals(moments)[..., at] * setting.routing_history.held()(moments)
         flows = np.ascontiguousarray(np.einsum("pq,kqa->kap", TO_POWERS, flow))
-        kernel.prefill(
+        _deposit.prefill(
             base, self.even, self.mask, times, self.cell, self.tau, self.lag, self.part, self.sent, self.ring_flow, flows
         )
 
@@ -115,30 +120,33 @@ class Stepper:
     ) -> tuple[int, int]:
         assert self.table
         codes, parameters = self.table
-        k, j = kernel.advance(
+        k, j = _kernel.advance(
             begin, end, self.mesh.base, every, self.even, self.mask, self.mesh.times, self.updates, KINDS[self.setting.routing],
             self.setting.uniform_ties, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.seen, self.sent,
-            self.g, self.gain, rates, varies, codes, parameters, COSTS.index(self.setting.cost), shares, shrinks, self.ring_cost,
-            self.ring_flow, self.n, self.x, self.speed, self.c, self.bounds, self.pieces, self.parts, self.out, self.counts,
-            *kept,
+            self.g, self.gain, rates, varies, codes, parameters, COSTS.index(self.setting.cost), shares, shrinks,
+            self.ring_cost, self.ring_flow, self.n, self.x, self.speed, self.c, self.bounds, self.pieces, self.parts,
+            self.out, self.counts, *kept,
         )  # fmt: skip
         return int(k), int(j)
 
     def _plain(
         self, begin: int, end: int, every: int, rates: Array, varies: bool, shares: Array, shrinks: bool, kept: Any
     ) -> tuple[int, int]:
-        """`kernel.advance` with the rates of any family."""
+        """`_kernel.advance` with the rates of any family."""
         together, times = bool((self.coupled == 1).any()), self.mesh.times
-        repeat = together and self.setting.routing in ("flow", "flow-projected")
+        moves = self.setting.routing in ("flow", "flow-projected")
+        repeat = together and moves
         now = np.zeros((self.n.size, 3))
         for k in range(begin, end):
+            if moves and (k - begin) % every == 0:
+                kept[2][(k - begin) // every] = self.x
             rate, share = rates[k - begin if varies else 0], shares[k - begin if shrinks else 0]
             if not shrinks:
                 share = np.tile([1.0, 0, 0, 0], (self.n.size, 1))
             if together:
                 self._guess(k, share)
             self._route(k, 0, rate, varies, now)
-            for turn in range(kernel.REPEATS):
+            for turn in range(_kernel.REPEATS):
                 if together:
                     now[:] = 0.0
                     self._route(k, 1, rate, varies, now)
@@ -149,27 +157,29 @@ class Stepper:
                 if not repeat or change < 1e-14:
                     self.counts[2] = max(self.counts[2], turn + 1)
                     break
-                self.counts[3] += turn == kernel.REPEATS - 1
+                self.counts[3] += turn == _kernel.REPEATS - 1
             if together:
-                kernel.settle(
-                    k, self.even, self.mask, times, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.sent,
-                    rate, varies, self.ring_flow, self.x, self.speed, self.bounds, self.pieces, self.parts,
+                _sources.settle(
+                    k, self.even, self.mask, times, self.coupled, self.first, self.cell, self.tau, self.lag, self.part,
+                    self.sent, rate, varies, self.ring_flow, self.x, self.speed, self.bounds, self.pieces, self.parts,
                 )  # fmt: skip
-            kernel.keep(k, k - begin, every, self.n, self.x, self.speed, self.out, self.pieces, *kept)
+            if not moves and (k - begin) % every == 0:
+                kept[2][(k - begin) // every] = self.x
+            _kernel.keep(k - begin, every, self.n, self.x, self.speed, self.out, kept[0], kept[1], kept[3])
             self.n[:] = self.out[:, 0]
             self.ring_flow[:, k & self.mask] = 0.0
         return -1, -1
 
     def _route(self, k: int, joint: int, rate: Array, varies: bool, now: Array) -> None:
-        kernel.route(
+        _sources.route(
             k, joint, self.even, self.mask, self.mesh.times, KINDS[self.setting.routing], self.updates[k],
             self.setting.uniform_ties, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.seen, self.sent,
-            self.g, self.gain, rate, varies, self.ring_cost, self.ring_flow, self.x, self.speed, self.c, self.bounds, self.pieces,
-            self.parts, now, self.counts,
+            self.g, self.gain, rate, varies, self.ring_cost, self.ring_flow, self.x, self.speed, self.c, self.bounds,
+            self.pieces, self.parts, now, self.counts, self.done,
         )  # fmt: skip
 
     def _guess(self, k: int, share: Array) -> None:
-        """`kernel.guess`."""
+        """`_workloads.guess`."""
         times = self.mesh.times
         ratio = (times[k + 1] - times[k]) / (times[k] - times[k - 1])
         for j, one in enumerate(self.costs):
@@ -177,7 +187,7 @@ class Stepper:
             new[:] = float(one.value(self.n[j] / share[j, 0])), (old[1] + 2 * old[2] + 3 * old[3]) * ratio, 0.0, 0.0
 
     def _workload(self, k: int, j: int, share: Array, now: Array) -> float:
-        """`kernel.workload_step`, and how much the cost's cubic changed."""
+        """`_workloads.workload_step`, and how much the cost's cubic changed."""
         one, n = self.costs[j], self.n[j]
         width = float(self.mesh.times[k + 1] - self.mesh.times[k])
         start, end, mean = self.ring_flow[j, k & self.mask] + now
@@ -185,7 +195,7 @@ class Stepper:
         def served(m: float, s: float) -> float:
             return s * float(one.rate.rate(m / s)) if m > 0 else 0.0
 
-        s0, sm, s1 = share[0], kernel.value(share, 0.5), kernel.value(share, 1.0)
+        s0, sm, s1 = share[0], _workloads.value(share, 0.5), _workloads.value(share, 1.0)
         middle = 1.5 * mean - (start + end) / 4
         k1 = start - served(n, s0)
         a = n + width / 2 * k1
@@ -203,7 +213,7 @@ class Stepper:
         with np.errstate(all="ignore"):
             h0 = float(one.slope(n / s0)) * (width * k1 - n * share[1] / s0) / s0
             h1 = float(one.slope(after / s1)) * (width * left - after * (share[1] + 2 * share[2] + 3 * share[3]) / s1) / s1
-            kernel.cubic(float(one.value(n / s0)), h0, float(one.value(after / s1)), h1, c)
+            _workloads.cubic(float(one.value(n / s0)), h0, float(one.value(after / s1)), h1, c)
         old = self.ring_cost[j, k & self.mask]
         change = float(np.max(np.abs(c - old)) / (1e-300 + abs(c[0]))) if np.isfinite(c).all() else np.inf
         old[:] = c
@@ -218,7 +228,7 @@ class Stepper:
 
 
 def _implicit(width: float, mean: float, n: float, served: Any) -> float:
-    """`kernel.implicit`."""
+    """`_workloads.implicit`."""
     for _ in range(8):
         goal = n + width / 8 * mean
         low, high = 0.0, max(goal, 0.0)
