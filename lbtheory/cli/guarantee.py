@@ -29,7 +29,7 @@ def guarantee(
     from math import isfinite
 
     from lbtheory.core.errors import ParameterError
-    from lbtheory.fluid import read_network
+    from lbtheory.fluid import read_initial, read_network
     from lbtheory.fluid.dynamics import simulate
     from lbtheory.fluid.guarantee import guarantee as constants
 
@@ -37,11 +37,14 @@ def guarantee(
         if not (isfinite(value) and value > 0):
             raise ParameterError(f"`{name}` of `lbtheory guarantee` must be positive and finite; got {value!r}.")
     net = read_network(network)
-    start = _initial(network)
-    known = constants(net, cost, workloads=start.get("workloads"), routing=start.get("routing"))
+    start = read_initial(network)
+    known = constants(net, cost, workloads=start.workloads, routing=start.routing, past=start.workload_history)
     delays = net.latency[net.allowed]
     step = min(float(delays[delays > 0].min(initial=t_end)), t_end / 2000)
-    run = simulate(net, cost, t_end=t_end, eta=eta, step=step, workloads=known.start.workloads, shares=start.get("routing"))
+    run = simulate(
+        net, cost, t_end=t_end, eta=eta, step=step, workloads=start.workloads, shares=start.routing,
+        workload_history=start.workload_history, routing_history=start.routing_history,
+    )  # fmt: skip
     answer = {"cost": cost, "eta": eta, "t_end": t_end, **known.as_json()}
     _sides(known, run, eta, answer)
     if as_json:
@@ -115,7 +118,7 @@ def _print(answer: dict[str, Any]) -> None:
         table.add_row(name, shown(answer[name]), shown(within[name]))
     console.print(table)
     console.print(
-        f"stepsizes: eta2 {shown(answer['eta2'])} (converges), eta_s3 {shown(answer['eta_s3'])} (converges, all arcs tied)"
+        f"converges up to eta2 = {shown(answer['eta2'])}, with all arcs tied up to eta_s3 = {shown(answer['eta_s3'])}"
     )
     table = Table("at this stepsize and horizon")
     for name in ("measured", "bound"):

@@ -10,6 +10,7 @@ from lbtheory.cli._common import Json, print_json
 if TYPE_CHECKING:
     from lbtheory.fluid.equilibrium import Equilibrium
     from lbtheory.fluid.network import Network
+    from lbtheory.fluid.network_file import Initial
 
 
 def stability(
@@ -27,7 +28,7 @@ def stability(
     from math import isfinite
 
     from lbtheory.core.errors import ParameterError
-    from lbtheory.fluid import read_network
+    from lbtheory.fluid import read_initial, read_network
     from lbtheory.fluid.equilibrium import equilibrium
 
     if eta is not None and not (isfinite(eta) and eta > 0):
@@ -36,7 +37,7 @@ def stability(
     found = equilibrium(net, cost, method="fast", tolerance=1e-12)
     answer: dict[str, Any] = {"cost": cost, "eta": eta, "notes": {}}
     _local(net, found, eta, answer)
-    _proved(net, found, answer)
+    _proved(net, found, read_initial(network), answer)
     if as_json:
         print_json(answer)
     else:
@@ -80,14 +81,15 @@ def _local(net: "Network", found: "Equilibrium", eta: float | None, answer: dict
     answer["roots"] = [[float(s.real), float(s.imag)] for s in roots.values]
 
 
-def _proved(net: "Network", found: "Equilibrium", answer: dict[str, Any]) -> None:
-    """Stepsizes of Theorems 1, 2 and 3, from empty cells."""
+def _proved(net: "Network", found: "Equilibrium", start: "Initial", answer: dict[str, Any]) -> None:
+    """Stepsizes of Theorems 1, 2 and 3, from the start of the file."""
     from lbtheory.core.errors import ParameterError
     from lbtheory.fluid.guarantee import guarantee
 
     names = ("eta0", "eta2", "eta_s3")
     try:
-        known = guarantee(net, found.cost, found=found).as_json()
+        past = start.workload_history
+        known = guarantee(net, found.cost, found=found, workloads=start.workloads, routing=start.routing, past=past).as_json()
     except ParameterError as error:
         answer.update(dict.fromkeys(names))
         answer["notes"].update(dict.fromkeys(names, str(error)))

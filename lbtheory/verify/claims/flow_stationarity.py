@@ -49,8 +49,8 @@ def check(laboratory: Laboratory) -> Verdict:
         motion.append(moved(of, cost, star * rng.uniform(1.2, 2, len(star)) + 0.1, routing, 0.1))
     rate = make_rate({"family": "mm1", "capacity": 1.0, "half": 1.0})
     cells = (Cell(name="a", arrival_rate=0.0, rate=rate), Cell(name="b", arrival_rate=0.0, rate=rate))
-    away = [[0, np.inf], [np.inf, 0]]
-    instant = Network(cells=cells, sources=(Source(name="s", arrival_rate=1.0),), latency=[*away, [0.0, 0.0]])
+    latency = np.array([[0, np.inf], [np.inf, 0], [0, 0]])
+    instant = Network(cells=cells, sources=(Source(name="s", arrival_rate=1.0),), latency=latency)
     of = gaps(instant, equilibrium(instant, "latency", method="fast", tolerance=1e-12))
     anything = np.array([5.0, 0.0]), np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     return together(
