@@ -117,9 +117,7 @@ def _print(answer: dict[str, Any]) -> None:
     for name in ("G1", "K1", "K"):
         table.add_row(name, shown(answer[name]), shown(within[name]))
     console.print(table)
-    console.print(
-        f"converges up to eta2 = {shown(answer['eta2'])}, with all arcs tied up to eta_s3 = {shown(answer['eta_s3'])}"
-    )
+    console.print(f"converges up to eta2 = {shown(answer['eta2'])}, if all arcs tie up to eta_s3 = {shown(answer['eta_s3'])}")
     table = Table("at this stepsize and horizon")
     for name in ("measured", "bound"):
         table.add_column(name, justify="right", no_wrap=True)
