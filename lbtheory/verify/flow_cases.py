@@ -192,7 +192,7 @@ def runs(laboratory: Laboratory, name: str, stepsize: Stepsize, quick: int, full
 def _shared(scale: str, seed: int, stress: bool) -> list[FlowRun]:
     laboratory = Laboratory(scale=scale, seed=seed)
     name = "stress" if stress else "any stepsize"
-    return runs(laboratory, name, _some_stepsize(laboratory, name), 30, 600, stress=stress)
+    return runs(laboratory, name, _some_stepsize(laboratory, name), 20, 600, stress=stress)
 
 
 def _some_stepsize(laboratory: Laboratory, name: str) -> Stepsize:

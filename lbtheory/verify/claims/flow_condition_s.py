@@ -26,7 +26,7 @@ def bound(of: Linearisation) -> float:
 def check(laboratory: Laboratory) -> Verdict:
     """Unstable roots at 0.999 η_S, at a tenth and a hundredth of it, on random networks and costs."""
     rng, counts = laboratory.rng("flow", "condition (S)"), []
-    for trial in range(laboratory.size(60, 1000)):
+    for trial in range(laboratory.size(30, 1000)):
         network = random_network(rng, families=SMOOTH)
         try:
             of = linearise(network, equilibrium(network, COSTS[trial % 3], method="fast", tolerance=1e-12))

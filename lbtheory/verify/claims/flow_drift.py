@@ -20,7 +20,7 @@ TOLERANCE = 2e-3
 def drifts(laboratory: Laboratory, halvings: int) -> list[Drift]:
     """Both sides on random networks with constant histories, with steps of ``STEP/2^halvings``."""
     rng, found = laboratory.rng("flow", "drift"), []
-    for _ in range(laboratory.size(6, 40)):
+    for _ in range(laboratory.size(5, 40)):
         made = random_network(rng, families=SMOOTH, step=STEP)
         cost = str(rng.choice(["rif", "latency", "gradient"]))
         start, shares = rng.uniform(0, 4, len(made.cells)), random_shares(rng, made)

@@ -47,7 +47,7 @@ def tail_right(one: Split) -> float:
 def check(laboratory: Laboratory) -> Verdict:
     """The shared trajectories, half of them started in the tails."""
     found = list(splits(laboratory))
-    found += [one for one in map(split, runs(laboratory, "lemma 8", stepsize, 14, 200)) if one is not None]
+    found += [one for one in map(split, runs(laboratory, "lemma 8", stepsize, 8, 200)) if one is not None]
     small = [one for one in found if np.isfinite(bounded_right(one))]
     if not small:
         return inapplicable("no trajectory has a stepsize small enough for Lemma 8")

@@ -1,6 +1,6 @@
 """Theorem 1b: bounded workloads, every stepsize.
 
-At ``τ ≡ 0`` the drift is an identity and the ratio of the sides tends to 1: the discretisation error is taken off the left side.
+At ``τ ≡ 0`` the drift is an identity and the ratio of the sides tends to 1, so the discretisation error is taken off the left.
 Checked by hand: the bounded part of the proof of Theorem 1 with ``|F_j| ≤ M_j`` on ``[−τ̄, T]``; no other hypothesis enters.
 """
 

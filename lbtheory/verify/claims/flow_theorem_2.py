@@ -26,8 +26,8 @@ def right(run: FlowRun) -> float:
 def check(laboratory: Laboratory) -> Verdict:
     """Random networks at ``η_2``, half of them started in the tails of the costs."""
     options = {"families": SMOOTH, "horizon": 40.0}
-    found = runs(laboratory, "theorem 2", stepsize, 16, 300, **options)
-    found += runs(laboratory, "theorem 2, tails", stepsize, 12, 300, stress=True, **options)
+    found = runs(laboratory, "theorem 2", stepsize, 10, 300, **options)
+    found += runs(laboratory, "theorem 2, tails", stepsize, 8, 300, stress=True, **options)
     left = [run.measured.left * run.horizon for run in found]
     return at_most(left, [right(run) for run in found], "trajectories at η = η_2", slack=1e-6)
 
