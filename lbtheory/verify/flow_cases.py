@@ -13,16 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.core import LBTheoryError, ParameterError
+from lbtheory.core import LBTheoryError
 from lbtheory.fluid import COSTS, Cell, Network, RateFamily, Source, make_rate
 from lbtheory.fluid.dynamics import Signal, Trajectory, simulate
-from lbtheory.fluid.guarantee import Bounded, Gaps, Guarantee, Measured, Start, bounded, guarantee, measure
+from lbtheory.fluid.equilibrium import equilibrium
+from lbtheory.fluid.guarantee import Bounded, Gaps, Guarantee, Measured, Start, bounded, gaps, guarantee, measure, thresholds
 from lbtheory.verify.laboratory import Laboratory
 
 Array = np.ndarray
 
 STEP = 0.05
 """Seconds of a step of the integrator."""
+TOLERANCE = 1e-12
+"""On the gaps of the equilibria."""
 FAMILIES = ("mm1", "smooth_min", "hill", "softplus", "exponential")
 SMOOTH = ("mm1", "smooth_min", "softplus")
 """Families whose three costs all meet Assumption 3 with finite slopes at 0."""
@@ -157,15 +160,17 @@ def random_run(
     cost = cost or str(rng.choice(list(COSTS)))
     made = network or random_network(rng, families=families, step=STEP)
     try:
-        known = guarantee(made, cost)
-    except (ParameterError, LBTheoryError):  # near a tie of the linear program or beyond the interior point's reach
+        found = equilibrium(made, cost, method="fast", tolerance=TOLERANCE)
+        of = gaps(made, found)
+    except LBTheoryError:  # within rounding of capacity: beyond the reach of doubles
         return None
-    top = known.first.thresholds.workloads + known.first.thresholds.step
-    scale = np.where(np.isfinite(top) & stress, 3 * top, 2 * known.gaps.workloads + 2)
+    bars = thresholds(of)
+    top = bars.workloads + bars.step
+    scale = np.where(np.isfinite(top) & stress, 3 * top, 2 * of.workloads + 2)
     workloads = np.minimum(scale, 200.0) * rng.uniform(0, 1, len(scale))
     shares = random_shares(rng, made)
     past, before = _histories(rng, made, workloads, shares)
-    known = guarantee(made, cost, workloads=workloads, routing=shares, past=past, found=known.gaps.equilibrium)
+    known = guarantee(made, cost, workloads=workloads, routing=shares, past=past, found=found)
     eta = stepsize(known)
     if not (isfinite(eta) and eta > 0):
         return None

@@ -40,15 +40,17 @@ def without_traces(network: Network, found: Equilibrium) -> Equilibrium:
     trace = ~tied & (found.routing > 0) & (found.routing <= FAINT)
     if not trace.any():
         return found
-    cleaned = measured(
-        network,
-        found.cost,
-        network.arrivals[:, None] * np.where(trace, 0.0, found.routing),
-        tolerance=SOLVED,
-        method=found.method,
-        iterations=found.iterations,
-        seconds=found.seconds,
-    )
+    flows = network.arrivals[:, None] * np.where(trace, 0.0, found.routing)
+    with np.errstate(all="ignore"):  # a cell within rounding of its capacity may now be beyond it: refused below
+        cleaned = measured(
+            network,
+            found.cost,
+            flows,
+            tolerance=SOLVED,
+            method=found.method,
+            iterations=found.iterations,
+            seconds=found.seconds,
+        )
     _require_solved(cleaned)
     return cleaned
 
