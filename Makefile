@@ -4,7 +4,7 @@ VENV ?= .venv
 SCALE ?= quick
 OUT ?= results
 # The showcase; `make reproduce IDS=` rebuilds everything.
-IDS ?= decode-table3 decode-fig4 gap scaling
+IDS ?= decode-table3 decode-fig4 gap scaling oscillation
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin

@@ -14,7 +14,7 @@ delay couple the two inside a step, which is then repeated until it stays.
 import numpy as np
 from numba import njit
 
-from lbtheory.fluid.dynamics._sources import FLOW, PROJECTED, route, settle
+from lbtheory.fluid.dynamics._sources import FLOW, PROJECTED, route, settle, smooth_sources
 from lbtheory.fluid.dynamics._workloads import guess, workloads
 
 REPEATS = 60
@@ -33,6 +33,7 @@ def advance(  # type: ignore[no-untyped-def]
     repeat = together and routing in (FLOW, PROJECTED)
     now, done = np.zeros((n.size, 3)), np.zeros(first.size - 1, np.bool_)
     moves = routing in (FLOW, PROJECTED)
+    quick = moves and even and not varies
     for k in range(begin, end):
         if moves and (k - begin) % every == 0:
             kept_x[(k - begin) // every] = x
@@ -40,16 +41,22 @@ def advance(  # type: ignore[no-untyped-def]
         s = k - begin if capacity_varies else 0
         if together:
             guess(k, mask, times, n, codes, parameters, kind, shares[s], capacity_varies, ring_cost)
-        route(
-            k, 0, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta,
-            rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
-        )  # fmt: skip
+        keeping = (k - begin) % every == 0 or (k + 1 - begin) % every == 0 or k == end - 1
+        if not quick or not smooth_sources(
+            k, mask, times[k + 1] - times[k], coupled, first, cell, lag, part, g, eta, rates[0], ring_cost, ring_flow, x, speed,
+            c, done, keeping,
+        ):  # fmt: skip
+            route(
+                k, 0, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta,
+                rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, quick, done,
+            )  # fmt: skip
         for turn in range(REPEATS):
             if together:
                 now[:] = 0.0
                 route(
                     k, 1, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g,
-                    eta, rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
+                    eta, rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, False,
+                    done,
                 )  # fmt: skip
             change = workloads(
                 k, times[k + 1] - times[k], mask, codes, parameters, kind, shares[s], capacity_varies, repeat, ring_cost,
@@ -74,7 +81,7 @@ def advance(  # type: ignore[no-untyped-def]
         keep(k - begin, every, n, x, speed, out, kept_n, kept_n_slopes, kept_x_slopes)
         for j in range(n.size):
             n[j] = out[j, 0]
-            ring_flow[j, k & mask] = 0.0
+            ring_flow[j, k & mask, 0] = ring_flow[j, k & mask, 1] = ring_flow[j, k & mask, 2] = 0.0
     return -1, -1
 
 

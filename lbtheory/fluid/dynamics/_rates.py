@@ -45,84 +45,84 @@ def softplus(u: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def rate(code: int, p: Array, n: float) -> float:
-    """``μ(N)``, 0 for ``N ≤ 0``; see the families."""
+def rate(code: int, p: Array, j: int, n: float) -> float:
+    """``μ(N)`` of cell ``j``, 0 for ``N ≤ 0``; see the families."""
     if n <= 0:
         return 0.0
     if code == MM1_:
-        return p[0] * (n / (n + p[1]))
+        return p[j, 0] * (n / (n + p[j, 1]))
     if code == SMOOTH_MIN:
-        shift = n + p[2] - p[1]
-        root = math.sqrt(shift * shift + 4 * p[1] * p[2])
-        free = 2 * p[1] * (p[2] / (shift + root)) if shift > 0 else (root - shift) / 2
-        return n * (free / (free + p[2])) / p[0]
+        shift = n + p[j, 2] - p[j, 1]
+        root = math.sqrt(shift * shift + 4 * p[j, 1] * p[j, 2])
+        free = 2 * p[j, 1] * (p[j, 2] / (shift + root)) if shift > 0 else (root - shift) / 2
+        return n * (free / (free + p[j, 2])) / p[j, 0]
     if code == EXPONENTIAL:
-        return -p[0] * math.expm1(-n / p[1])
+        return -p[j, 0] * math.expm1(-n / p[j, 1])
     if code == HILL:
-        return p[0] / (1 + (n / p[1]) ** -p[2])
+        return p[j, 0] / (1 + (n / p[j, 1]) ** -p[j, 2])
     if code == SOFTPLUS:
-        return n / (p[0] + p[1] * p[3] * softplus((n - p[2]) / p[3]))
-    return min(n, p[1]) / p[0]
+        return n / (p[j, 0] + p[j, 1] * p[j, 3] * softplus((n - p[j, 2]) / p[j, 3]))
+    return min(n, p[j, 1]) / p[j, 0]
 
 
 @njit(cache=True, error_model="numpy")
-def cost(code: int, kind: int, p: Array, n: float) -> tuple[float, float]:
-    """``f(N)`` and ``f'(N)``, ``N ≥ 0``."""
+def cost(code: int, kind: int, p: Array, j: int, n: float) -> tuple[float, float]:
+    """``f(N)`` and ``f'(N)`` of cell ``j``, ``N ≥ 0``."""
     if kind == RIF:
-        return n / p[5], 1 / p[5]
+        return n / p[j, 5], 1 / p[j, 5]
     if code == MM1_:
-        x = n + p[1]
+        x = n + p[j, 1]
         if kind == LATENCY:
-            return x / p[0], 1 / p[0]
-        return x * x / (p[0] * p[1]), 2 * x / (p[0] * p[1])
+            return x / p[j, 0], 1 / p[j, 0]
+        return x * x / (p[j, 0] * p[j, 1]), 2 * x / (p[j, 0] * p[j, 1])
     if code == SMOOTH_MIN:
-        shift, product = n + p[2] - p[1], p[1] * p[2]
+        shift, product = n + p[j, 2] - p[j, 1], p[j, 1] * p[j, 2]
         root = math.sqrt(shift * shift + 4 * product)
         free = 2 * product / (shift + root) if shift > 0 else (root - shift) / 2
         if kind == LATENCY:
-            return p[0] * (1 + p[2] / free), p[0] * (p[2] / (free * free + product))
-        return p[0] * (1 + product / (free * free)), 2 * p[0] * (product / (free * free + product)) / free
+            return p[j, 0] * (1 + p[j, 2] / free), p[j, 0] * (p[j, 2] / (free * free + product))
+        return p[j, 0] * (1 + product / (free * free)), 2 * p[j, 0] * (product / (free * free + product)) / free
     if code == EXPONENTIAL:
-        return _exponential(kind, p, n)
+        return _exponential(kind, p, j, n)
     if code == HILL:
-        return _hill(kind, p, n)
+        return _hill(kind, p, j, n)
     if code == SOFTPLUS:
-        return _softplus_cost(kind, p, n)
+        return _softplus_cost(kind, p, j, n)
     if kind == LATENCY:
-        return (p[0], 0.0) if n <= p[1] else (n * p[0] / p[1], p[0] / p[1])
-    return (p[0], 0.0) if n <= p[1] else (math.inf, math.inf)
+        return (p[j, 0], 0.0) if n <= p[j, 1] else (n * p[j, 0] / p[j, 1], p[j, 0] / p[j, 1])
+    return (p[j, 0], 0.0) if n <= p[j, 1] else (math.inf, math.inf)
 
 
 @njit(cache=True, error_model="numpy")
-def _exponential(kind: int, p: Array, n: float) -> tuple[float, float]:
-    x = n / p[1]
+def _exponential(kind: int, p: Array, j: int, n: float) -> tuple[float, float]:
+    x = n / p[j, 1]
     if kind == GRADIENT:
         grown = math.exp(x)
-        return p[1] / p[0] * grown, grown / p[0]
+        return p[j, 1] / p[j, 0] * grown, grown / p[j, 0]
     if x < 1e-3:  # x/(1 − e^{−x}) and its derivative as series
-        return p[1] / p[0] * (1 + x / 2 + x * x / 12), (0.5 + x / 6 - x**3 / 180) / p[0]
+        return p[j, 1] / p[j, 0] * (1 + x / 2 + x * x / 12), (0.5 + x / 6 - x**3 / 180) / p[j, 0]
     served = -math.expm1(-x)
-    return p[1] / p[0] * x / served, (1 - (1 + x) * math.exp(-x)) / (served * served) / p[0]
+    return p[j, 1] / p[j, 0] * x / served, (1 - (1 + x) * math.exp(-x)) / (served * served) / p[j, 0]
 
 
 @njit(cache=True, error_model="numpy")
-def _hill(kind: int, p: Array, n: float) -> tuple[float, float]:
-    x, a = n / p[1], p[2]
+def _hill(kind: int, p: Array, j: int, n: float) -> tuple[float, float]:
+    x, a = n / p[j, 1], p[j, 2]
     if kind == LATENCY:
-        return p[1] / p[0] * (x + x ** (1 - a)), (1 + (0.0 if a == 1 else (1 - a) * x**-a)) / p[0]
-    value = p[1] / (p[0] * a) * (x ** (1 - a) + 2 * x + x ** (1 + a))
-    return value, (2 + (0.0 if a == 1 else (1 - a) * x**-a) + (1 + a) * x**a) / (p[0] * a)
+        return p[j, 1] / p[j, 0] * (x + x ** (1 - a)), (1 + (0.0 if a == 1 else (1 - a) * x**-a)) / p[j, 0]
+    value = p[j, 1] / (p[j, 0] * a) * (x ** (1 - a) + 2 * x + x ** (1 + a))
+    return value, (2 + (0.0 if a == 1 else (1 - a) * x**-a) + (1 + a) * x**a) / (p[j, 0] * a)
 
 
 @njit(cache=True, error_model="numpy")
-def _softplus_cost(kind: int, p: Array, n: float) -> tuple[float, float]:
-    u = (n - p[2]) / p[3]
+def _softplus_cost(kind: int, p: Array, j: int, n: float) -> tuple[float, float]:
+    u = (n - p[j, 2]) / p[j, 3]
     small = math.exp(-abs(u))
     up = 1 / (1 + small) if u > 0 else small / (1 + small)  # logistic of u
-    latency = p[0] + p[1] * p[3] * softplus(u)
-    rise = p[1] * up
+    latency = p[j, 0] + p[j, 1] * p[j, 3] * softplus(u)
+    rise = p[j, 1] * up
     if kind == LATENCY:
         return latency, rise
-    fall = p[4] + p[1] * (p[3] * softplus(-u) + n * (1 - up if u < 0 else small / (1 + small)))
-    bend = p[1] / p[3] * small / ((1 + small) * (1 + small))
+    fall = p[j, 4] + p[j, 1] * (p[j, 3] * softplus(-u) + n * (1 - up if u < 0 else small / (1 + small)))
+    bend = p[j, 1] / p[j, 3] * small / ((1 + small) * (1 + small))
     return latency * (latency / fall), latency * ((n * bend) * latency + 2 * rise * fall) / (fall * fall)

@@ -73,13 +73,14 @@ def cheapest(c: Array, x: Array, uniform: bool) -> None:
 
 @njit(cache=True, error_model="numpy")
 def smooth_sources(  # type: ignore[no-untyped-def]
-    k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done
+    k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done, keeping
 ):  # fmt: skip
     """`route` of all sources whose step is certain to be one piece: even mesh, constant rates, no zero delays, no allocation.
 
     ``done[i]`` says which were. The same formulas as `observe`, `smooth_step`, `deposit_whole` and `finish`, in three loops
     over the arcs of a source: costs and their means, the test, shares and what is sent. ``c`` holds the costs of the step
-    before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with.
+    before: unless a delay is a whole number of steps, a step begins with the cost that the last one ended with. Returns
+    whether all were. Slopes are stored only if ``keeping``.
     """
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
@@ -106,18 +107,19 @@ def smooth_sources(  # type: ignore[no-untyped-def]
                 count += 1
                 if x[a] < least:
                     least = x[a]
-                if c0 < bottom:
-                    bottom = c0
-                if c1 < bottom:
-                    bottom = c1
-                if c2 < bottom:
-                    bottom = c2
-                if c0 > top:
-                    top = c0
-                if c1 > top:
-                    top = c1
-                if c2 > top:
-                    top = c2
+                small, large = c0, c0
+                if c1 < small:
+                    small = c1
+                if c1 > large:
+                    large = c1
+                if c2 < small:
+                    small = c2
+                if c2 > large:
+                    large = c2
+                if small < bottom:
+                    bottom = small
+                if large > top:
+                    top = large
         m0, m1, m2 = m0 / count, m1 / count, m2 / count
         gain = eta[i] * width
         if count < high - low or not least > 1.25 * gain * (top - bottom):
@@ -134,14 +136,16 @@ def smooth_sources(  # type: ignore[no-untyped-def]
         r, total = rates[i, 0], 0.0
         for a in range(low, high):
             if not x[a] > 0:
-                speed[a, 0] = speed[a, 1] = 0.0
+                if keeping:
+                    speed[a, 0] = speed[a, 1] = 0.0
                 continue
             u, v, w = m0 - c[a, 0], m1 - c[a, 1], m2 - c[a, 2]
             b0, b1, b2, b3 = x[a], gain * u, gain * (2 * v - 1.5 * u - 0.5 * w), gain * (2.0 / 3.0) * (u - 2 * v + w)
             after = b0 + (b1 + (b2 + b3))
             x[a] = after
             total += after
-            speed[a, 0], speed[a, 1] = eta[i] * u, eta[i] * w
+            if keeping:
+                speed[a, 0], speed[a, 1] = eta[i] * u, eta[i] * w
             j, rest = cell[a], part[a]
             e = (k + lag[a]) & mask
             whole = r * (b0 + (0.5 * b1 + (1.0 / 3.0 * b2 + 0.25 * b3)))
@@ -162,33 +166,27 @@ def smooth_sources(  # type: ignore[no-untyped-def]
             total = 1 / total
             for a in range(low, high):
                 x[a] *= total
+    return done.all()
 
 
 @njit(cache=True, error_model="numpy")
 def route(  # type: ignore[no-untyped-def]
     k, joint, even, mask, times, routing, update, uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta, rates,
-    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
+    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, observed, done,
 ):  # fmt: skip
     """Shares over step ``k`` of the sources with ``coupled == joint``, sent on to their cells.
 
     Coupled is 1 for a source with zero-delay arcs, 0 for the others, 2 for one that never sends and keeps its shares. The
-    others are final. For joint sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
+    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint
+    sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
     """
     width = times[k + 1] - times[k]
     moves = routing in (FLOW, PROJECTED)
-    if moves and even and not varies and joint == 0:
-        smooth_sources(
-            k, mask, width, coupled, first, cell, lag, part, g, eta, rates, ring_cost, ring_flow, x, speed, c, done
-        )  # fmt: skip
-        seen_already = True
-    else:
-        done[:] = False
-        seen_already = False
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
-        if done[i] or coupled[i] != joint or low == high:
+        if coupled[i] != joint or low == high or (observed and done[i]):
             continue
-        if (moves and not seen_already) or (update and routing >= PERIODIC):
+        if (moves and not observed) or (update and routing >= PERIODIC):
             observe(k, even, mask, times, low, high, cell, tau, lag, part, seen, g, ring_cost, c)
         if moves:
             parts[i] = flow_step(x[low:high], c[low:high], eta[i] * width, routing, bounds[i], pieces, low, high, counts)

@@ -24,66 +24,64 @@ def integral(c: Array, u: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def workload_step(width, start, mean, end, n, code, p, kind, share, out, c):  # type: ignore[no-untyped-def]
+def workload_step(width, start, mean, end, n, code, p, j, kind, share):  # type: ignore[no-untyped-def]
     """`workload_step_at_full` with a share of capacity ``s``, a cubic of ``θ``: ``N' = inflow − s μ(N/s)``, cost ``f(N/s)``."""
     s0, sm, s1 = share[0], value(share, 0.5), value(share, 1.0)
     middle = 1.5 * mean - (start + end) / 4
-    k1 = start - s0 * rate(code, p, n / s0)
+    k1 = start - s0 * rate(code, p, j, n / s0)
     a = n + width / 2 * k1
-    k2 = middle - sm * rate(code, p, a / sm)
+    k2 = middle - sm * rate(code, p, j, a / sm)
     b = n + width / 2 * k2
-    k3 = middle - sm * rate(code, p, b / sm)
+    k3 = middle - sm * rate(code, p, j, b / sm)
     d = n + width * k3
-    k4 = end - s1 * rate(code, p, d / s1)
+    k4 = end - s1 * rate(code, p, j, d / s1)
     after = n + width / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     if a < 0 or b < 0 or d < 0 or after < 0:
-        after = implicit(width, mean, n, code, p, sm)
-    left = end - s1 * rate(code, p, after / s1)
-    out[0], out[1], out[2] = after, k1, left
-    f0, h0 = cost(code, kind, p, n / s0)
-    f1, h1 = cost(code, kind, p, after / s1)
+        after = implicit(width, mean, n, code, p, j, sm)
+    left = end - s1 * rate(code, p, j, after / s1)
+    f0, h0 = cost(code, kind, p, j, n / s0)
+    f1, h1 = cost(code, kind, p, j, after / s1)
     h0 *= (width * k1 - n * share[1] / s0) / s0
     h1 *= (width * left - after * (share[1] + 2 * share[2] + 3 * share[3]) / s1) / s1
-    cubic(f0, h0, f1, h1, c)
+    return after, k1, left, cubic(f0, h0, f1, h1)
 
 
 @njit(cache=True, error_model="numpy")
-def workload_step_at_full(width, start, mean, end, n, code, p, kind, out, c):  # type: ignore[no-untyped-def]
-    """``N' = inflow − μ(N)`` over a step; fills the cubic ``c`` of the cost, and ``out``: workload at the end, both slopes.
+def workload_step_at_full(width, start, mean, end, n, code, p, j, kind):  # type: ignore[no-untyped-def]
+    """``N' = inflow − μ(N)`` over a step: workload at its end, slopes at both ends, the cubic of the cost.
 
     Classical Runge–Kutta; should a stage be negative, implicit Euler steps with the mean inflow, which never are.
     """
     middle = 1.5 * mean - 0.25 * (start + end)
     half = 0.5 * width
-    k1 = start - rate(code, p, n)
+    k1 = start - rate(code, p, j, n)
     a = n + half * k1
-    k2 = middle - rate(code, p, a)
+    k2 = middle - rate(code, p, j, a)
     b = n + half * k2
-    k3 = middle - rate(code, p, b)
+    k3 = middle - rate(code, p, j, b)
     d = n + width * k3
-    k4 = end - rate(code, p, d)
+    k4 = end - rate(code, p, j, d)
     after = n + width / 6 * (k1 + 2 * (k2 + k3) + k4)
     if a < 0 or b < 0 or d < 0 or after < 0:
-        after = implicit(width, mean, n, code, p, 1.0)
-    left = end - rate(code, p, after)
-    out[0], out[1], out[2] = after, k1, left
-    f0, h0 = cost(code, kind, p, n)
-    f1, h1 = cost(code, kind, p, after)
-    cubic(f0, h0 * (width * k1), f1, h1 * (width * left), c)
+        after = implicit(width, mean, n, code, p, j, 1.0)
+    left = end - rate(code, p, j, after)
+    f0, h0 = cost(code, kind, p, j, n)
+    f1, h1 = cost(code, kind, p, j, after)
+    return after, k1, left, cubic(f0, h0 * (width * k1), f1, h1 * (width * left))
 
 
 @njit(cache=True, error_model="numpy")
-def cubic(f0: float, h0: float, f1: float, h1: float, c: Array) -> None:
+def cubic(f0: float, h0: float, f1: float, h1: float) -> tuple[float, float, float, float]:
     """From values and slopes at 0 and 1; a slope that is not finite is the secant's."""
     if not abs(h0) < np.inf:
         h0 = f1 - f0
     if not abs(h1) < np.inf:
         h1 = f1 - f0
-    c[0], c[1], c[2], c[3] = f0, h0, 3 * (f1 - f0) - 2 * h0 - h1, 2 * (f0 - f1) + h0 + h1
+    return f0, h0, 3 * (f1 - f0) - 2 * h0 - h1, 2 * (f0 - f1) + h0 + h1
 
 
 @njit(cache=True, error_model="numpy")
-def implicit(width: float, mean: float, n: float, code: int, p: Array, s: float) -> float:
+def implicit(width: float, mean: float, n: float, code: int, p: Array, j: int, s: float) -> float:
     """Eight steps ``y + (h/8) s μ(y/s) = N + (h/8) mean``, each solved by bisection to the last bit."""
     small = width / 8
     for _ in range(8):
@@ -93,7 +91,7 @@ def implicit(width: float, mean: float, n: float, code: int, p: Array, s: float)
             y = low + (high - low) / 2
             if not low < y < high:
                 break
-            if y + small * s * rate(code, p, y / s) > goal:
+            if y + small * s * rate(code, p, j, y / s) > goal:
                 high = y
             else:
                 low = y
@@ -107,20 +105,26 @@ def workloads(k, width, mask, codes, parameters, kind, shares, varies, together,
 
     It is infinite where a cost is not finite, and else 0 unless ``together``.
     """
-    change = 0.0
+    change, e = 0.0, k & mask
     for j in range(n.size):
-        flow, old = ring_flow[j, k & mask], ring_cost[j, k & mask]
-        before = old[0] + old[1] + old[2] + old[3]
-        start, mean, end = flow[START] + now[j, START], flow[MEAN] + now[j, MEAN], flow[END] + now[j, END]
+        before = ring_cost[j, e, 0] + ring_cost[j, e, 1] + ring_cost[j, e, 2] + ring_cost[j, e, 3]
+        start = ring_flow[j, e, START] + now[j, START]
+        mean = ring_flow[j, e, MEAN] + now[j, MEAN]
+        end = ring_flow[j, e, END] + now[j, END]
         if varies:
-            workload_step(width, start, mean, end, n[j], codes[j], parameters[j], kind, shares[j], out[j], old)
+            out[j, 0], out[j, 1], out[j, 2], c = workload_step(
+                width, start, mean, end, n[j], codes[j], parameters, j, kind, shares[j]
+            )
         else:
-            workload_step_at_full(width, start, mean, end, n[j], codes[j], parameters[j], kind, out[j], old)
-        after = old[0] + old[1] + old[2] + old[3]
+            out[j, 0], out[j, 1], out[j, 2], c = workload_step_at_full(
+                width, start, mean, end, n[j], codes[j], parameters, j, kind
+            )
+        ring_cost[j, e, 0], ring_cost[j, e, 1], ring_cost[j, e, 2], ring_cost[j, e, 3] = c
+        after = c[0] + c[1] + c[2] + c[3]
         if not abs(after) < np.inf:
             change = np.inf
         if together:
-            change = max(change, abs(after - before) / (1e-300 + abs(old[0])))
+            change = max(change, abs(after - before) / (1e-300 + abs(c[0])))
     return change
 
 
@@ -131,6 +135,6 @@ def guess(k, mask, times, n, codes, parameters, kind, shares, varies, ring_cost)
     for j in range(n.size):
         share = shares[j, 0] if varies else 1.0
         old, new = ring_cost[j, (k - 1) & mask], ring_cost[j, k & mask]
-        new[0] = cost(codes[j], kind, parameters[j], n[j] / share)[0]
+        new[0] = cost(codes[j], kind, parameters, j, n[j] / share)[0]
         new[1] = (old[1] + 2 * old[2] + 3 * old[3]) * ratio
         new[2] = new[3] = 0.0

@@ -8,9 +8,9 @@
 ``s_j`` is the share of a cell's replicas in service (1 in the paper; ours). Fixed steps, order 4: shares by Simpson's rule,
 workloads by the classical Runge–Kutta method, both through cubics that are known before they are needed because every positive
 delay is at least a step. The order is reached for smooth rates on an even mesh with flow routing away from events, and where
-the mesh holds the breakpoints. Inside a step a bend costs ``O(h³)`` of a workload, a jump of an inflow ``O(h²)``, a jump of an
-observed cost ``O(h)``. Updates of periodic and discrete routing are nodes; without a period, discrete routing decides at every
-step and is of first order in it.
+the mesh holds the breakpoints. Inside a step a bend of an inflow costs ``O(h³)`` of a workload and a jump ``O(h²)``; a bend of
+an observed cost costs ``O(h²)`` of a share and a jump ``O(h)``. Updates of periodic and discrete routing are nodes; without a
+period, discrete routing decides at every step and is of first order in it.
 """
 
 import time

@@ -175,7 +175,7 @@ class Stepper:
             k, joint, self.even, self.mask, self.mesh.times, KINDS[self.setting.routing], self.updates[k],
             self.setting.uniform_ties, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.seen, self.sent,
             self.g, self.gain, rate, varies, self.ring_cost, self.ring_flow, self.x, self.speed, self.c, self.bounds,
-            self.pieces, self.parts, now, self.counts, self.done,
+            self.pieces, self.parts, now, self.counts, False, self.done,
         )  # fmt: skip
 
     def _guess(self, k: int, share: Array) -> None:
@@ -209,11 +209,10 @@ class Stepper:
             after = _implicit(width, mean, n, lambda m: served(m, sm))
         left = end - served(after, s1)
         self.out[j] = after, k1, left
-        c = np.empty(4)
         with np.errstate(all="ignore"):
             h0 = float(one.slope(n / s0)) * (width * k1 - n * share[1] / s0) / s0
             h1 = float(one.slope(after / s1)) * (width * left - after * (share[1] + 2 * share[2] + 3 * share[3]) / s1) / s1
-            _workloads.cubic(float(one.value(n / s0)), h0, float(one.value(after / s1)), h1, c)
+            c = np.array(_workloads.cubic(float(one.value(n / s0)), h0, float(one.value(after / s1)), h1))
         old = self.ring_cost[j, k & self.mask]
         change = float(np.max(np.abs(c - old)) / (1e-300 + abs(c[0]))) if np.isfinite(c).all() else np.inf
         old[:] = c
