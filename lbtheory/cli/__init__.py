@@ -12,8 +12,10 @@ from lbtheory.cli.bounds import bounds
 from lbtheory.cli.decode import decode
 from lbtheory.cli.equilibrium import equilibrium
 from lbtheory.cli.fluid import fluid
+from lbtheory.cli.guarantee import guarantee
 from lbtheory.cli.reproduce import reproduce
 from lbtheory.cli.solve import solve
+from lbtheory.cli.stability import stability
 from lbtheory.cli.study import clean, resume, status
 from lbtheory.cli.trace import describe_file
 from lbtheory.cli.verify import verify
@@ -34,6 +36,8 @@ app.command()(decode)
 app.command()(bounds)
 app.command()(equilibrium)
 app.command()(fluid)
+app.command()(stability)
+app.command()(guarantee)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")

@@ -68,8 +68,8 @@ def at_most(lhs: Iterable[float], rhs: Iterable[float] | float, tried: str, slac
     right = np.broadcast_to(np.asarray(rhs, dtype=object), left.shape)
     gaps = right - left
     worst = int(np.argmin(np.asarray(gaps, float)))
-    allowed = slack * max(abs(float(left[worst])), abs(float(right[worst])))
-    bad = gaps[worst] < -allowed
+    size = max(abs(float(left[worst])), abs(float(right[worst])))
+    bad = not gaps[worst] >= -(slack * size if math.isfinite(size) else 0.0)  # what is not a number is no pass
     return Verdict(
         outcome=Outcome.VIOLATED if bad else Outcome.HOLDS,
         lhs=float(left[worst]),

@@ -1,6 +1,6 @@
 """Amplitude against delay, sand beside boulders."""
 
-from lbtheory.plots.fluid import oscillations
+from lbtheory.plots.dynamics import oscillations
 
 TITLE = "Discrete routing oscillates with any delay; its size is what arrives in a round trip"
 REFERENCE = "DLB paper, sections 1.1, 3.2 and 4"

@@ -7,7 +7,7 @@ import pytest
 
 from experiments.oscillation import analysis, sweep
 from lbtheory.fluid.dynamics.tasks import pair_oscillation
-from lbtheory.plots.fluid import FLOOR, oscillations
+from lbtheory.plots.dynamics import FLOOR, oscillations
 from lbtheory.study import discover
 
 

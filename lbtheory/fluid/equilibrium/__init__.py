@@ -10,5 +10,7 @@ from lbtheory.fluid.equilibrium.sensitivity import sensitivity as sensitivity
 from lbtheory.fluid.equilibrium.solve import METHODS as METHODS
 from lbtheory.fluid.equilibrium.solve import TOLERANCE as TOLERANCE
 from lbtheory.fluid.equilibrium.solve import equilibrium as equilibrium
+from lbtheory.fluid.equilibrium.support import reduced_costs as reduced_costs
+from lbtheory.fluid.equilibrium.support import without_traces as without_traces
 from lbtheory.fluid.equilibrium.uniqueness import Uniqueness as Uniqueness
 from lbtheory.fluid.equilibrium.uniqueness import check_uniqueness as check_uniqueness

@@ -106,7 +106,7 @@ def measured(
         spent = np.where(y > 0, y * np.where(network.allowed, arc_costs, 0.0), 0.0)
     live = arrivals > 0
     lost = float(spent.sum() - arrivals[live] @ least[live]) if live.any() else 0.0
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # no flow to a cell at capacity
         excess = np.where(y > 0, y * (np.where(network.allowed, arc_costs, 0.0) - np.where(live, least, 0.0)[:, None]), 0.0)
     lost = float(excess.sum()) if np.isfinite(excess).all() else lost
     objective = float(sum(float(one.potential(z)) for one, z in zip(costs, inflow, strict=True)) + (g * y).sum())

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from lbtheory.fluid.costs import arc_constants
 from lbtheory.fluid.equilibrium.result import Equilibrium
+from lbtheory.fluid.equilibrium.support import reduced_costs
 from lbtheory.fluid.network import Network
 
 Array = np.ndarray
@@ -74,10 +74,8 @@ def check_uniqueness(network: Network, found: Equilibrium) -> Uniqueness:
 def tied_arcs(network: Network, found: Equilibrium) -> Array:
     """Arcs of least cost, bool array (s, n); see `check_uniqueness`."""
     live = network.arrivals > 0
-    value = np.array([float(one.value(n)) for one, n in zip(network.costs(found.cost), found.workloads, strict=True)])
-    reduced = value + arc_constants(found.cost, network.latency) - np.where(live, found.multipliers, 0.0)[:, None]
     scale = max(float(np.abs(found.multipliers[live]).max(initial=0.0)), 1e-300)
-    return np.asarray(network.allowed & live[:, None] & (reduced <= TIGHT * scale))
+    return np.asarray(network.allowed & live[:, None] & (reduced_costs(network, found)[0] <= TIGHT * scale))
 
 
 def rank(at: Array, to: Array, sources: int, cells: int) -> int:

@@ -76,6 +76,7 @@ def test_verdicts() -> None:
     assert at_most([1, 2], 2, "x").outcome is Outcome.HOLDS
     assert at_most([1, 3], np.array([5, 2]), "x").reason == "at entry 1: 3 > 2"
     assert at_most([10**20 + 1], [10**20], "whole numbers").outcome is Outcome.VIOLATED
+    assert at_most([float("nan")], 1.0, "x").outcome is at_most([float("inf")], 1.0, "x", 1e-6).outcome is Outcome.VIOLATED
     with pytest.raises(ValueError, match="nothing"):
         at_most([], 1, "x")
     rng = np.random.default_rng(1)
