@@ -261,17 +261,17 @@ def test_survival_equals_the_formula(outputs: list[int], cap: int) -> None:
     """``ĉ(a) = Σ_j (1 − F̂(a+j)) / (1 − F̂(a))`` and ``p̂_fin``, by counting; at ``F̂(a) = 1`` they are min(1, cap) and 1."""
     known = np.array(outputs)
     fitted = Survival(History(prompts=np.ones(len(outputs), int), outputs=known))
-    values = fitted.by_age(cap)
+    values = fitted.curve.by_age(cap)
     assert len(values) == max(outputs) + 1, "ages past all history share the last entry"
 
     def above(a: int) -> int:
         return int((known > a).sum())
 
     for a, value in enumerate(values):
-        finishing = fitted.finishing(np.array([a]), cap)[0]
+        finishing = fitted.curve.finishing(np.array([a]), cap)[0]
         if above(a):
             assert value == float(F(sum(above(a + j) for j in range(cap)), above(a)))
             assert finishing == pytest.approx(float(1 - F(above(a + cap), above(a))), abs=1e-15)
         else:
             assert value == min(1, cap) and finishing == 1
-    assert fitted.finishing(np.array([max(outputs) + 9]), cap)[0] == 1
+    assert fitted.curve.finishing(np.array([max(outputs) + 9]), cap)[0] == 1

@@ -122,12 +122,14 @@ class ForecastNeed:
     """Forecasts that a policy asks for: by whom, how far (``H``), the cap of ``min(r, cap)``, and how often.
 
     ``every_iteration=False`` is the paper's rule: forecasts are made every ``H`` iterations and the window shrinks in between.
+    ``hazard`` asks for the expected load path instead of the cutoff path; it is made anew in every iteration.
     """
 
     predictor: Predictor
     horizon: int
     cap: int
     every_iteration: bool
+    hazard: bool = False
 
 
 def oldest_overdue(view: View, overtake: int | None, admitted: int, queue: list[int]) -> bool:
@@ -138,11 +140,25 @@ def oldest_overdue(view: View, overtake: int | None, admitted: int, queue: list[
 REFRESHES = ("window", "iteration")
 
 
-def window_need(predictor: Predictor, horizon: int, cap: int, refresh: str) -> ForecastNeed | None:
+PROJECTIONS = ("cutoff", "hazard")
+
+
+def window_need(predictor: Predictor, horizon: int, cap: int, refresh: str, projection: str = "cutoff") -> ForecastNeed | None:
     """What BR-H and IO_H ask for: forecasts of ``min(r, H + cap)``, made anew every window or iteration; None at ``H = 0``."""
     if horizon == 0:
         return None
-    return ForecastNeed(predictor=predictor, horizon=horizon, cap=horizon + cap, every_iteration=refresh == "iteration")
+    each, hazard = refresh == "iteration", projection == "hazard"
+    return ForecastNeed(predictor=predictor, horizon=horizon, cap=horizon + cap, every_iteration=each or hazard, hazard=hazard)
+
+
+def check_projection(policy: str, projection: str, predictor: Predictor) -> None:
+    """Raise `ParameterError` unless the projection is known and the predictor has what it needs."""
+    check_choice(policy, "projection", projection, PROJECTIONS)
+    if projection == "hazard" and not predictor.curves:
+        raise ParameterError(
+            f"`projection=hazard` of policy {policy!r} needs a predictor with survival curves (survival, exact-match); "
+            f"got {predictor.name!r}. Take one of them, or projection=cutoff."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
