@@ -190,8 +190,13 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
             raise ParameterError("`--format`, `--columns` and `--time-unit` are for trace files. Leave them out.")
         options: dict[str, Any] = {"recurrence": source.recurrence, "prompt_cv": source.prompt_cv}
         trace = traces.synthetic(source.trace, seed, n=source.requests, **options)
-        other = traces.synthetic(source.trace, generator(seed, "history"), **options)
         about = {"trace": source.trace, "format": "synthetic", "history": "an independent draw of the synthetic trace"}
+        if source.recurrence:  # prompts recur within a trace: the history is its earlier part
+            other = traces.synthetic(source.trace, seed, n=2 * len(trace), **options)
+            trace, other = _slice(other, slice(len(trace), None)), _slice(other, slice(0, len(trace)))
+            about["history"] = "the first half of a synthetic trace of twice the length"
+        else:
+            other = traces.synthetic(source.trace, generator(seed, "history"), **options)
         trace = _filtered(trace, source.filters)
         return trace, History(prompts=other.prompts, outputs=other.outputs, keys=other.keys), about
     if source.requests is not None or source.recurrence:
@@ -207,6 +212,12 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
         prompts=trace.prompts[:half], outputs=trace.outputs[:half], keys=None if trace.keys is None else trace.keys[:half]
     )
     return trace, history, {"trace": trace.name, "format": trace.format, "history": "the first half of the trace itself"}
+
+
+def _slice(trace: Trace, rows: slice) -> Trace:
+    """Some consecutive requests of a synthetic trace."""
+    assert trace.keys is not None
+    return replace(trace, prompts=trace.prompts[rows], outputs=trace.outputs[rows], keys=trace.keys[rows])
 
 
 def _filtered(trace: Trace, filters: Sequence[tuple[str, str]]) -> Trace:

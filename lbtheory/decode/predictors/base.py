@@ -78,7 +78,7 @@ class History:
         return History(
             prompts=np.concatenate([self.prompts, more.prompts]),
             outputs=np.concatenate([self.outputs, more.outputs]),
-            keys=np.concatenate([self.keys, more.keys]) if both else None,  # type: ignore[list-item]
+            keys=np.concatenate([self.keys, more.keys]) if both else None,
             running_ages=more.running_ages,
             running_prompts=more.running_prompts,
             running_keys=more.running_keys,
@@ -143,8 +143,8 @@ class Forecast:
     loads : list of H'+1 lists of G integers
         ``A_{g,h}`` by offset; ``H'`` is what is left of the window.
     next_departure : list of G integers or None
-        First offset at which a request of the worker is forecast to leave, ``H' + 1`` when none is. Under the hazard projection:
-        the first at which its expected departures reach ``log 2``.
+        First offset at which a request of the worker is forecast to leave, ``H' + 1`` when none is. Under the hazard
+        projection: the first at which its expected departures reach ``log 2``.
     leaving : list of H'+1 numbers or None
         Departures forecast (or expected) at each offset, all workers together.
     """

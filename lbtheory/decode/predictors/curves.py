@@ -1,9 +1,9 @@
 """Survival curves of output lengths: the empirical one, and the product-limit one for histories with running requests.
 
-``P(O > a)`` from finished requests is ``N(a)/N(0)``, ``N(a)`` the number of them longer than ``a``. A request that still runs at
-age ``a`` says ``O > a`` and no more: it is censored on the right, and the long ones are censored most. The product-limit
-estimator (Kaplan and Meier, Journal of the American Statistical Association 53, 1958, 457-481) counts it as at risk up to its
-age:
+``P(O > a)`` from finished requests is ``N(a)/N(0)``, ``N(a)`` the number of them longer than ``a``. A request that still
+runs at age ``a`` says ``O > a`` and no more: it is censored on the right, and the long ones are censored most. The
+product-limit estimator (Kaplan and Meier, Journal of the American Statistical Association 53, 1958, 457-481) counts it as at
+risk up to its age:
 
     ``Ŝ(a) = Π_{t ≤ a} (1 − d_t / n_t)``,   ``d_t`` finished at ``t``, ``n_t`` finished or censored at ``t`` or later.
 
