@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.core import generator
+from lbtheory.core import UnknownNameError, generator
 from lbtheory.decode.calibration import JsqRow, calibrate
-from lbtheory.decode.comparison import compare
+from lbtheory.decode.comparison import Comparison, compare
 from lbtheory.decode.engine import simulate
 from lbtheory.decode.exact import compare as beside
 from lbtheory.decode.exact import solve
@@ -15,6 +15,8 @@ from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View
 from lbtheory.decode.predictors import Oracle
+from lbtheory.decode.timing import StepTime
+from lbtheory.decode.traces.public import public_traces
 from lbtheory.decode.workload import Source, Workload, make_workload
 
 Record = dict[str, Any]
@@ -33,6 +35,7 @@ def replay(
     jsq_imbalance: float,
     jsq_throughput: float,
     jsq_tpot_p95: float,
+    recurrence: float = 0.0,
 ) -> list[Record]:
     """Replay a synthetic trace, saturated and started near stationarity, through policies; one record a policy.
 
@@ -40,35 +43,103 @@ def replay(
     ``overtake`` is the cap of the policies that choose by size.
     """
     row = JsqRow(imbalance=jsq_imbalance, throughput=jsq_throughput, tpot_p95=jsq_tpot_p95)
-    fitted = calibrate(row, workload, workers=workers, slots=slots, warmup=warmup, seed=seed)
-    work = _saturated(seed, workload, workers, slots, queue, fitted.prompt_cv)
-    made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
-    result = compare(work.stream, made, workers=workers, slots=slots, timing=fitted.timing, warmup=warmup, seed=seed)
+    fitted = calibrate(row, workload, workers=workers, slots=slots, warmup=warmup, recurrence=recurrence, seed=seed)
+    work = _saturated(seed, workload, workers, slots, queue, fitted.prompt_cv, recurrence)
     constants = {"prompt_cv": fitted.prompt_cv, "t_fixed": fitted.timing.t_fixed, "t_token": fitted.timing.t_token}
-    records = []
-    for name in policies:
-        s, pair = result.summaries[name], result.paired.get(name)
-        ratio = None if pair is None else pair.imbalance_sum_ratio
-        records.append(
-            {
-                "policy": name,
-                "iterations": s.iterations,
-                "imbalance": s.imbalance_sum.mean,
-                "imbalance_low": s.imbalance_sum.low,
-                "imbalance_high": s.imbalance_sum.high,
-                "ratio": 1.0 if ratio is None else ratio.mean,
-                "ratio_low": None if ratio is None else ratio.low,
-                "ratio_high": None if ratio is None else ratio.high,
-                "tpot_p95": s.tpot_iteration.p95,
-                "throughput": s.throughput,
-                "barrier_idle": s.barrier_idle,
-                "barrier_idle_time": s.barrier_idle_time,
-                "wait_mean": s.wait_iterations.mean,
-                "wait_max": s.wait_iterations.maximum,
-                **constants,
-            }
-        )
-    return records
+    records = compared(
+        work, policies, workers=workers, slots=slots, overtake=overtake, timing=fitted.timing, warmup=warmup, seed=seed
+    )
+    return [{**record, **constants} for record in records]
+
+
+def versus(
+    *,
+    seed: int,
+    source: dict[str, Any],
+    policies: list[str],
+    workers: int,
+    slots: int,
+    overtake: int | None,
+    queue: int = 64,
+    release: str | None = "saturated",
+    start: str = "residual",
+    steps: int | None = None,
+    warmup: int = 0,
+    t_fixed: float | None = None,
+    t_token: float | None = None,
+) -> list[Record]:
+    """Policies on one stream; one record a policy, its ratio and difference paired with the first.
+
+    ``source`` holds the fields of `lbtheory.decode.workload.Source`, with ``public`` for the name of a public trace.
+    """
+    work = make_workload(
+        read_source(source), workers=workers, slots=slots, release=release, queue=queue, start=start, steps=steps, seed=seed
+    )
+    timing = StepTime() if t_fixed is None or t_token is None else StepTime(t_fixed=t_fixed, t_token=t_token)
+    return compared(
+        work, policies, workers=workers, slots=slots, overtake=overtake, timing=timing, warmup=warmup, steps=steps, seed=seed
+    )
+
+
+def read_source(source: dict[str, Any]) -> Source:
+    """A source from its fields; ``public`` names a public trace that is at hand."""
+    rest = {key: value for key, value in source.items() if key != "public"}
+    if "public" not in source:
+        return Source(**rest)
+    at_hand = public_traces()
+    if source["public"] not in at_hand:
+        raise UnknownNameError("public trace at hand", source["public"], at_hand)
+    return Source(**{**at_hand[source["public"]], **rest})
+
+
+def compared(
+    work: Workload,
+    policies: list[str],
+    *,
+    workers: int,
+    slots: int,
+    overtake: int | None,
+    timing: StepTime,
+    warmup: int,
+    seed: int,
+    steps: int | None = None,
+) -> list[Record]:
+    """One record a policy on a workload: means with their intervals, pairs with the first policy, latencies and waits."""
+    made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
+    result = compare(
+        work.stream, made, workers=workers, slots=slots, timing=timing, warmup=warmup, steps=steps, seed=seed, keep=policies
+    )
+    return [_record(name, result, work, warmup) for name in policies]
+
+
+def _record(name: str, result: Comparison, work: Workload, warmup: int) -> Record:
+    """The summary of one policy, flat."""
+    s, pair, requests = result.summaries[name], result.paired.get(name), result.runs[name].requests
+    ratio = None if pair is None else pair.imbalance_sum_ratio
+    less = None if pair is None else pair.imbalance_sum_difference
+    admitted = requests.admission_iteration > warmup
+    return {
+        "policy": name,
+        "iterations": s.iterations,
+        "imbalance": s.imbalance_sum.mean,
+        "imbalance_low": s.imbalance_sum.low,
+        "imbalance_high": s.imbalance_sum.high,
+        "ratio": 1.0 if pair is None else None if ratio is None else ratio.mean,
+        "ratio_low": None if ratio is None else ratio.low,
+        "ratio_high": None if ratio is None else ratio.high,
+        "excess": 0.0 if less is None else -less.mean,
+        "excess_low": None if less is None or less.high is None else -less.high,
+        "excess_high": None if less is None or less.low is None else -less.low,
+        "tpot_p95": s.tpot_iteration.p95,
+        "throughput": s.throughput,
+        "barrier_idle": s.barrier_idle,
+        "barrier_idle_time": s.barrier_idle_time,
+        "wait_mean": s.wait_iterations.mean,
+        "wait_max": s.wait_iterations.maximum,
+        "wait_seconds": s.wait.mean,
+        "mean_admitted": float(requests.prompts[admitted].mean()) if admitted.any() else None,
+        "mean_offered": float(work.stream.prompts.mean()),
+    }
 
 
 def trajectories(
@@ -98,8 +169,10 @@ def trajectories(
     return records
 
 
-def _saturated(seed: int, workload: str, workers: int, slots: int, queue: int, prompt_cv: float) -> Workload:
-    source = Source(trace=workload, prompt_cv=prompt_cv)
+def _saturated(
+    seed: int, workload: str, workers: int, slots: int, queue: int, prompt_cv: float, recurrence: float = 0.0
+) -> Workload:
+    source = Source(trace=workload, prompt_cv=prompt_cv, recurrence=recurrence)
     return make_workload(source, workers=workers, slots=slots, release="saturated", queue=queue, start="residual", seed=seed)
 
 

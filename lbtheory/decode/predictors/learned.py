@@ -41,6 +41,8 @@ class Learned(FittedPredictor):
         Requests before a historical one that its features leave out.
     buckets : int
         Prompt-size classes.
+    samples : int
+        Most samples to train on, spread evenly over the history.
     refit : int
         Iterations between fits inside a simulation; 0 for none.
     """
@@ -56,12 +58,14 @@ class Learned(FittedPredictor):
         every: int = 32,
         lag: int = 64,
         buckets: int = 32,
+        samples: int = 100_000,
         refit: int = 0,
     ) -> None:
         super().__init__(history, refit=refit)
-        self._options |= {"trees": trees, "depth": depth, "every": every, "lag": lag, "buckets": buckets}
-        for name, least in (("trees", 1), ("depth", 1), ("every", 1), ("lag", 0), ("buckets", 1)):
-            whole_number(name, "Learned", self._options[name], least)
+        own = {"trees": trees, "depth": depth, "every": every, "lag": lag, "buckets": buckets, "samples": samples}
+        for name, value in own.items():
+            whole_number(name, "Learned", value, 0 if name == "lag" else 1)
+        self._options |= own
         self._edges = np.quantile(history.prompts, np.arange(1, buckets) / buckets)
         self._middle = np.quantile(history.prompts, (np.arange(buckets) + 0.5) / buckets)
         self._longest = int(np.max(history.outputs))
@@ -117,6 +121,8 @@ class Learned(FittedPredictor):
         counts = -(-outputs // every)
         who = np.repeat(np.arange(len(outputs)), counts)
         ages = every * (np.arange(len(who)) - np.repeat(np.cumsum(counts) - counts, counts))
+        kept = np.linspace(0, len(who) - 1, min(len(who), self._options["samples"])).astype(np.int64)
+        who, ages = who[kept], ages[kept]
         prompts = self._middle[self.classify(np.asarray(self.history.prompts), None)]
         return np.column_stack([prompts[who], ages, before[who]]), outputs[who] - ages
 
