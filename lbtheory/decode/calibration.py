@@ -101,9 +101,7 @@ def snapshot_imbalance(
     return float((workers * loads.max(axis=1) - loads.sum(axis=1)).mean())
 
 
-def _prompt_cv(
-    row: JsqRow, workload: str, workers: int, slots: int, recurrence: float, seed: int, draws: int
-) -> float:
+def _prompt_cv(row: JsqRow, workload: str, workers: int, slots: int, recurrence: float, seed: int, draws: int) -> float:
     """Bisection; the imbalance rises with the coefficient of variation."""
 
     def imbalance(cv: float) -> float:

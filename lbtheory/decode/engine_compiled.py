@@ -41,7 +41,7 @@ def run(
     """
     from lbtheory.decode.kernels import state as layout
 
-    arrays, limits, state = _arrays(stream, policy, rule, workers, slots, timing)
+    arrays, limits, state = layout_arrays(stream, policy, rule, workers, slots, timing)
     rows: list[np.ndarray] = []
     loads: list[np.ndarray] = []
     done, stop = 0, layout.RUNNING
@@ -68,7 +68,7 @@ def run(
     return table, requests["worker"].copy(), requests["admitted"].copy(), requests["released"].copy(), int(stop)
 
 
-def _arrays(stream: RequestStream, policy: Policy, rule: CompiledRule, workers: int, slots: int, timing: StepTime):  # type: ignore[no-untyped-def]
+def layout_arrays(stream: RequestStream, policy: Policy, rule: CompiledRule, workers: int, slots: int, timing: StepTime):  # type: ignore[no-untyped-def]
     """The stream, the limits and an empty system in the kernel's layout."""
     from lbtheory.decode.kernels import state as layout
 

@@ -55,6 +55,7 @@ def replay(
 def versus(
     *,
     seed: int,
+    workload: str,
     source: dict[str, Any],
     policies: list[str],
     workers: int,
@@ -70,7 +71,8 @@ def versus(
 ) -> list[Record]:
     """Policies on one stream; one record a policy, its ratio and difference paired with the first.
 
-    ``source`` holds the fields of `lbtheory.decode.workload.Source`, with ``public`` for the name of a public trace.
+    ``workload`` is what the table calls the source; ``source`` holds the fields of `lbtheory.decode.workload.Source`, with
+    ``public`` for the name of a public trace.
     """
     work = make_workload(
         read_source(source), workers=workers, slots=slots, release=release, queue=queue, start=start, steps=steps, seed=seed

@@ -257,9 +257,10 @@ def expected(stream, limits, state, reach, projected):  # type: ignore[no-untype
             start, last = state.request[i].table_start, state.request[i].table_last
         now, load = stream.alive[start + min(age, last)], state.request[i].prompt + age
         before = ONE
+        unit = ONE / now if now > 0 else 0.0
         projected[g, 0] += load * ONE
         for h in range(1, reach + 1):
-            stays = ONE * stream.alive[start + min(age + h, last)] // now if now > 0 else 0
+            stays = int(stream.alive[start + min(age + h, last)] * unit + 0.5)
             projected[g, h] += (load + h) * stays
             departures[g, h] += before - stays
             before = stays

@@ -91,8 +91,14 @@ class BalancePolicy(Policy):
 
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """Run both stages."""
-        loads = view.forecast.loads if self.offsets > 0 else [view.loads]
-        step = _Step(self, view, [list(row) for row in loads])
+        return self.decide(BalanceStep(self, view, self.rows(view)))
+
+    def rows(self, view: View) -> list[list[int]]:
+        """Projected loads by offset, or the loads alone."""
+        return [list(row) for row in view.forecast.loads] if self.offsets > 0 else [list(view.loads)]
+
+    def decide(self, step: "BalanceStep") -> Assignment:
+        """Run both stages of a step."""
         while step.left > 0:
             if step.overdue() or sum(step.free) > self.greedy:
                 g = min(step.open(), key=lambda j: (-step.free[j], step.loads[0][j], j))
@@ -146,7 +152,7 @@ def powers(gamma: float, horizon: int) -> list[float]:
     return values
 
 
-class _Step:
+class BalanceStep:
     """One step in progress: loads by offset, free slots, the queue (positions), what was chosen."""
 
     def __init__(self, policy: BalancePolicy, view: View, loads: list[list[int]]) -> None:

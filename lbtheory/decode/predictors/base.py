@@ -126,12 +126,12 @@ class CurveTable:
     usable: np.ndarray
 
     def surviving(self, i: int, age: int, reach: int) -> list[int]:
-        """``P̂(r_i > h)`` for ``h = 0 … reach``, in units of ``1/ONE``; a request past all history has one iteration left."""
+        """``P̂(r_i > h)`` for ``h = 0 … reach``, in units of ``1/ONE``, rounded; one iteration is left past all history."""
         own = age < int(self.usable[i])
         start, last = (int(self.start[i]), int(self.last[i])) if own else (0, self.common - 1)
         now = int(self.alive[start + min(age, last)])
-        ahead = [int(self.alive[start + min(age + h, last)]) for h in range(1, reach + 1)]
-        return [ONE, *(ONE * then // now if now else 0 for then in ahead)]
+        unit = ONE / now if now else 0.0
+        return [ONE, *(int(int(self.alive[start + min(age + h, last)]) * unit + 0.5) for h in range(1, reach + 1))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

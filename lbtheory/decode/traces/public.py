@@ -22,7 +22,10 @@ PUBLIC: dict[str, tuple[str, dict[str, Any]]] = {
     "APEX creation, Mistral": ("apex_traces/mistral_creation_05.csv.gz", {"columns": _COUNTS}),
     "APEX LMSYS": ("apex_traces/llama_lmsys_05.csv.gz", {"columns": _COUNTS}),
     "APEX summarisation": ("apex_traces/llama_summarization_05_merged.csv.gz", {"columns": _COUNTS}),
-    "ShareGPT 300": ("sharegpt_lengths_300/sharegpt_300_sps10_lengths.csv.gz", {"columns": "prompt=input_toks,output=output_toks"}),
+    "ShareGPT 300": (
+        "sharegpt_lengths_300/sharegpt_300_sps10_lengths.csv.gz",
+        {"columns": "prompt=input_toks,output=output_toks"},
+    ),
 }
 """File and reading options by name."""
 

@@ -185,4 +185,4 @@ def test_hazard_projection_is_the_expected_load() -> None:
         alive = [int((outputs > age + h).sum()) for h in range(9)]
         exact = [Fraction(1)] + [Fraction(n, alive[0]) if alive[0] else Fraction(0) for n in alive[1:]]
         got = curves.surviving(1, age, 8)
-        assert all(0 <= p - Fraction(x, 2**20) < Fraction(1, 2**20) for p, x in zip(exact, got, strict=True))
+        assert all(abs(p - Fraction(x, 2**20)) <= Fraction(1, 2**21) for p, x in zip(exact, got, strict=True))
