@@ -36,14 +36,17 @@ def replay(
     jsq_throughput: float,
     jsq_tpot_p95: float,
     recurrence: float = 0.0,
+    calibrated_on: int | None = None,
+    factor: str | None = None,
 ) -> list[Record]:
     """Replay a synthetic trace, saturated and started near stationarity, through policies; one record a policy.
 
-    Prompts and step time are calibrated on the published JSQ row alone. The first policy is the reference of the ratios;
-    ``overtake`` is the cap of the policies that choose by size.
+    Prompts and step time are calibrated on the published JSQ row alone, of ``calibrated_on`` workers (by default ``workers``).
+    The first policy is the reference of the ratios; ``overtake`` is the cap of the policies that choose by size.
     """
+    measured_on = workers if calibrated_on is None else calibrated_on
     row = JsqRow(imbalance=jsq_imbalance, throughput=jsq_throughput, tpot_p95=jsq_tpot_p95)
-    fitted = calibrate(row, workload, workers=workers, slots=slots, warmup=warmup, recurrence=recurrence, seed=seed)
+    fitted = calibrate(row, workload, workers=measured_on, slots=slots, warmup=warmup, recurrence=recurrence, seed=seed)
     work = _saturated(seed, workload, workers, slots, queue, fitted.prompt_cv, recurrence)
     constants = {"prompt_cv": fitted.prompt_cv, "t_fixed": fitted.timing.t_fixed, "t_token": fitted.timing.t_token}
     records = compared(
@@ -68,11 +71,13 @@ def versus(
     warmup: int = 0,
     t_fixed: float | None = None,
     t_token: float | None = None,
+    factor: str | None = None,
+    value: float | None = None,
 ) -> list[Record]:
     """Policies on one stream; one record a policy, its ratio and difference paired with the first.
 
     ``workload`` is what the table calls the source; ``source`` holds the fields of `lbtheory.decode.workload.Source`, with
-    ``public`` for the name of a public trace.
+    ``public`` for the name of a public trace. ``factor`` and ``value`` are labels for the table.
     """
     work = make_workload(
         read_source(source), workers=workers, slots=slots, release=release, queue=queue, start=start, steps=steps, seed=seed

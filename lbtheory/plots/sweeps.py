@@ -222,3 +222,93 @@ def matrix(
             side.set_visible(False)
         figure.supxlabel(quantity, fontsize=8)
     return figure
+
+
+def worker_loads(table: "pd.DataFrame") -> "Figure":
+    """Bars of the loads of every worker in one iteration, a panel a workload, with their mean.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``workload``, ``policy``, ``worker``, ``load`` (tokens).
+    """
+    names = list(dict.fromkeys(table["workload"]))
+    with style.context():
+        figure = style.new_figure(style.TEXT_WIDTH, 2.4)
+        axes = figure.subplots(1, len(names), squeeze=False)[0]
+        for axis, name in zip(axes, names, strict=True):
+            part = table[table["workload"] == name]
+            loads = part["load"].astype(float) / 1e3
+            axis.bar(
+                part["worker"].astype(int),
+                loads.max() - loads,
+                bottom=loads,
+                color="#e8d9d2",
+                width=0.8,
+                label="idle at the barrier",
+            )
+            axis.bar(part["worker"].astype(int), loads, color=style.color(part["policy"].iloc[0]), width=0.8, label="load")
+            axis.axhline(loads.mean(), color=style.INK, linewidth=0.9, dashes=(3, 1.5), label="mean load")
+            axis.set_title(str(name))
+            axis.set_xlabel("worker")
+            axis.grid(axis="x", visible=False)
+        axes[0].set_ylabel("load, thousand tokens")
+        handles, texts = axes[0].get_legend_handles_labels()
+        figure.legend(handles, texts, loc="outside lower center", ncols=3)
+    return figure
+
+
+def dots(
+    table: "pd.DataFrame",
+    *,
+    row: str,
+    value: str,
+    series: str,
+    panel: str,
+    labels: Mapping[str, str] | None = None,
+    tints: Mapping[str, str] | None = None,
+    xlabel: str = "",
+    reference: float = 0.0,
+    across: int = 3,
+) -> "Figure":
+    """A mark with its interval (columns ``low``, ``high``) a row and series, a panel a value of ``panel``.
+
+    Parameters
+    ----------
+    table : DataFrame
+    row, value, series, panel : str
+        Columns; order of first appearance is order in the picture.
+    labels : mapping of str to str, optional
+        What to write for a row.
+    tints : mapping of str to str, optional
+        Colour of a series.
+    xlabel : str
+    reference : float
+        A vertical line.
+    across : int
+    """
+    rows, names, panels = (list(dict.fromkeys(table[c])) for c in (row, series, panel))
+    signs = ("o", "D", "s", "^")
+    with style.context():
+        lines = -(-len(panels) // across)
+        figure = style.new_figure(style.TEXT_WIDTH, 0.6 + (0.5 + 0.16 * len(rows)) * lines)
+        grid = figure.subplots(lines, min(across, len(panels)), squeeze=False, sharey=True)
+        for axis, one in zip(grid.flat, panels, strict=False):
+            axis.set_title(str(one))
+            axis.axvline(reference, color=style.MUTED, linewidth=0.7)
+            for number, name in enumerate(names):
+                mine = table[(table[panel] == one) & (table[series] == name)]
+                place = [rows.index(r) + 0.36 * (number - (len(names) - 1) / 2) for r in mine[row]]
+                tint = (tints or {}).get(str(name)) or style.color(str(name))
+                axis.hlines(place, mine["low"], mine["high"], color=tint, linewidth=1.1)
+                axis.plot(mine[value], place, signs[number % 4], color=tint, markersize=3.5, label=str(name))
+            axis.set_yticks(range(len(rows)), [(labels or {}).get(str(r), str(r)) for r in rows])
+            axis.set_ylim(len(rows) - 0.4, -0.6)
+            axis.grid(axis="y", visible=False)
+            axis.tick_params(axis="y", length=0)
+        for axis in grid.flat[len(panels) :]:
+            axis.set_axis_off()
+        figure.supxlabel(xlabel, fontsize=8)
+        handles, texts = grid.flat[0].get_legend_handles_labels()
+        figure.legend(handles, texts, loc="outside upper right", ncols=len(names))
+    return figure
