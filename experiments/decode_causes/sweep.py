@@ -25,7 +25,10 @@ FACTORS = {
         (0.8, {}, {}),
     ],
     "burst size": [(n, {"release": f"batched:{n}:{round(18.2 * n)}"}, {}) for n in (4, 16, 64, 256)],
-    "prompt cap": [(cap, {}, {"filters": [["prompt-cap", f"{cap}:truncate"]]}) for cap in (8_192, 32_768, 131_072)],
+    "slots B, 64 in flight": [
+        (b, {"slots": b, "release": "batched:16:296", "start": "empty", "policies": [*POLICIES, "random"]}, {"requests": 4_000})
+        for b in (10, 16, 64)
+    ],
 }
 SEEDS = {"quick": 2, "full": 20}
 

@@ -154,6 +154,7 @@ def censoring(
 def decision_times(
     *,
     seed: int,
+    workload: str,
     source: dict[str, Any],
     workers: int,
     slots: int,

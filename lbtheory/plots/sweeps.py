@@ -110,7 +110,7 @@ def curves(
 
 def _scales(axis: "Axes", values: "pd.Series", xlog: int | None, ylog: bool) -> None:
     """Scales and ticks."""
-    from matplotlib.ticker import NullFormatter, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     if xlog is not None:
         axis.set_xscale("symlog", base=xlog, linthresh=1) if (values <= 0).any() else axis.set_xscale("log", base=xlog)
@@ -121,6 +121,9 @@ def _scales(axis: "Axes", values: "pd.Series", xlog: int | None, ylog: bool) -> 
         axis.xaxis.set_minor_formatter(NullFormatter())
     if ylog:
         axis.set_yscale("log")
+        axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
 
 
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))

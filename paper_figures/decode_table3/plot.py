@@ -85,6 +85,10 @@ def numbers(tables):
         "azure_level": ratio("azure2024-like", "level-plus", "64"),
         "prop_br0_cap": ratio("proprietary-like", "br0", "64"),
         "azure_br0_cap": ratio("azure2024-like", "br0", "64"),
+        "prop_brh_cap": ratio("proprietary-like", oracle, "64"),
+        "azure_brh_cap": ratio("azure2024-like", oracle, "64"),
+        "prop_levelh_cap": ratio("proprietary-like", "level-h", "64"),
+        "azure_levelh_cap": ratio("azure2024-like", "level-h", "64"),
     }
 
 
