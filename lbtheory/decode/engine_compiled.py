@@ -110,6 +110,7 @@ def layout_arrays(stream: RequestStream, policy: Policy, rule: CompiledRule, wor
         t_token=float(timing.t_token),
         t_mean=float(timing.t_mean),
         overtake=-1 if policy.overtake is None else policy.overtake,
+        patience=-1 if policy.patience is None else policy.patience,
         indexed=rule.indexed,
         forecast=forecast,
         horizon=0 if need is None else need.horizon,

@@ -160,6 +160,8 @@ class PlainSystem:
             free=[self.slots - len(requests) for requests in self.flight],
             active=[len(requests) for requests in self.flight],
             order=order,
+            waited=[self.k - int(self.released[i]) for i in order],
+            weights=[1] * len(order) if self.stream.weights is None else self.stream.weights[order].tolist(),
             loads=self.loads(),
             ages=[sum(self.k - int(self.admitted[i]) for i in requests) for requests in self.flight],
             prompts=[self.prompts[i] for i in order],

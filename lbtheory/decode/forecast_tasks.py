@@ -4,7 +4,7 @@
 """
 
 from itertools import pairwise
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,7 @@ def decision_times(
     warmup: int,
     steps: int,
 ) -> list[Record]:
-    """Seconds a decision of BR-H in plain Python, by stage, and the mean in the compiled path; one record a decision.
+    """CPU seconds a decision of BR-H in plain Python, by stage, and the mean in the compiled path; one record a decision.
 
     *Look*: forecasts and projected loads. *Stage 1* and *stage 2* as in the paper. The compiled time is that of a run less that
     of Count-JSQ on the same stream, over the iterations that admit someone.
@@ -181,16 +181,16 @@ def decision_times(
         system.depart()
         if system.release() is not None:
             break
-        began = perf_counter()
+        began = thread_time()
         system.look()
         view = system.view()
-        looked = perf_counter() - began
+        looked = thread_time() - began
         if not view.admissions:
             continue
         clock = _StageClock(policy, view)
-        began = perf_counter()
+        began = thread_time()
         assignment = policy.decide(clock)
-        decided = perf_counter() - began
+        decided = thread_time() - began
         system.admit(assignment)
         if k >= warmup:
             rest = decided - clock.first - clock.second
@@ -217,16 +217,16 @@ class _StageClock(BalanceStep):
 
     def best_single(self, g: int) -> int:
         """Stage 1's search."""
-        began = perf_counter()
+        began = thread_time()
         found = super().best_single(g)
-        self.first += perf_counter() - began
+        self.first += thread_time() - began
         return found
 
     def best_subset(self, g: int) -> Any:
         """Stage 2's search."""
-        began = perf_counter()
+        began = thread_time()
         found = super().best_subset(g)
-        self.second += perf_counter() - began
+        self.second += thread_time() - began
         return found
 
 
@@ -236,9 +236,9 @@ def _compiled_seconds(work: Workload, text: str, workers: int, slots: int) -> fl
     for name in (text, "jsq"):
         policy = make_policy(name, history=work.history)
         simulate(work.stream, policy, workers=workers, slots=slots, steps=10)  # compile first
-        began = perf_counter()
+        began = thread_time()
         run = simulate(work.stream, policy, workers=workers, slots=slots, steps=20_000)
-        times.append(perf_counter() - began)
+        times.append(thread_time() - began)
         decisions = int((run.iterations.admitted > 0).sum())
     if decisions == 0:
         raise ParameterError("`source` of `decision_times` must admit requests within 20,000 iterations.")

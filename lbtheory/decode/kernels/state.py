@@ -100,6 +100,7 @@ class Limits(NamedTuple):
     t_token: float
     t_mean: float
     overtake: int  # cap D; −1 for none
+    patience: int  # cap on the iterations that a request waits; −1 for none
     indexed: bool  # keep the index of waiting sizes
     forecast: int  # NO_FORECAST, ORACLE, TABLE or HAZARD
     horizon: int

@@ -170,9 +170,13 @@ def admit(stream, limits, state, i, g):  # type: ignore[no-untyped-def]
 
 @inlined
 def overdue(limits, state):  # type: ignore[no-untyped-def]
-    """Whether the oldest waiting request has been overtaken ``D`` times and must go next."""
+    """Whether the oldest waiting request has been overtaken ``D`` times or waited too long, and must go next."""
     ints = state.ints
-    return limits.overtake >= 0 and ints[WAITING] > 0 and ints[ADMITTED] - ints[HEAD] >= limits.overtake
+    if ints[WAITING] == 0:
+        return False
+    if limits.overtake >= 0 and ints[ADMITTED] - ints[HEAD] >= limits.overtake:
+        return True
+    return limits.patience >= 0 and ints[ITERATION] - state.request[ints[HEAD]].released >= limits.patience
 
 
 @kernel

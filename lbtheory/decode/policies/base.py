@@ -45,6 +45,8 @@ class View:
     ----------
     iteration, slots, admitted : int
         Iteration ``k``, slots ``B`` a worker, requests admitted before this step.
+    waited, weights : list of int (R,)
+        Iterations that each waiting request has waited, and the weight of its tenant (1 where there are none).
     free, active : list of int (G,)
         Free slots and active requests of each worker.
     order : list of int (R,)
@@ -59,7 +61,7 @@ class View:
         Uniform draws that belong to the waiting requests (``COINS``).
     """
 
-    __slots__ = ("_information", "_known", "active", "admitted", "free", "iteration", "order", "slots")
+    __slots__ = ("_information", "_known", "active", "admitted", "free", "iteration", "order", "slots", "waited", "weights")
 
     def __init__(
         self,
@@ -71,10 +73,13 @@ class View:
         free: list[int],
         active: list[int],
         order: list[int],
+        waited: list[int],
+        weights: list[int],
         **known: Any,
     ) -> None:
         self.iteration, self.slots, self.admitted = iteration, slots, admitted
         self.free, self.active, self.order = free, active, order
+        self.waited, self.weights = waited, weights
         self._information = information
         self._known = {name: value for name, value in known.items() if _NEEDS[name] in information}
 
@@ -97,6 +102,8 @@ class View:
             free=self.free,
             active=self.active,
             order=self.order,
+            waited=self.waited,
+            weights=self.weights,
             **self._known,
         )
 
@@ -105,16 +112,17 @@ class View:
         """``U = min(waiting, Σ_g c_g)``."""
         return min(len(self.order), sum(self.free))
 
-    def forced(self, overtake: int | None) -> int:
-        """How many of the oldest waiting requests must be among the admitted of this step under the overtaking cap.
+    def forced(self, overtake: int | None, patience: int | None = None) -> int:
+        """How many of the oldest waiting requests must be among the admitted of this step under the two caps.
 
-        Request ``i`` is forced once ``admitted − i ≥ D``. In a step that admits ``U``, exactly those with
-        ``i ≤ admitted + U − 1 − D`` come due, at most ``U`` of them.
+        Request ``i`` is forced once ``admitted − i ≥ D``, or once it has waited ``patience`` iterations. In a step that admits
+        ``U``, exactly those with ``i ≤ admitted + U − 1 − D`` come due by the first, at most ``U`` by both.
         """
-        if overtake is None:
-            return 0
-        last = self.admitted + self.admissions - 1 - overtake
-        return min(self.admissions, sum(1 for i in self.order if i <= last))
+        due = 0 if patience is None else sum(1 for age in self.waited if age >= patience)
+        if overtake is not None:
+            last = self.admitted + self.admissions - 1 - overtake
+            due = max(due, sum(1 for i in self.order if i <= last))
+        return min(self.admissions, due)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,9 +140,13 @@ class ForecastNeed:
     hazard: bool = False
 
 
-def oldest_overdue(view: View, overtake: int | None, admitted: int, queue: list[int]) -> bool:
-    """Whether the oldest of ``queue`` (positions) is forced after ``admitted`` admissions: ``admitted − i ≥ D``."""
-    return overtake is not None and bool(queue) and admitted - view.order[queue[0]] >= overtake
+def oldest_overdue(view: View, policy: "Policy", admitted: int, queue: list[int]) -> bool:
+    """Whether the oldest of ``queue`` (positions) is forced after ``admitted`` admissions, by either cap of the policy."""
+    if not queue:
+        return False
+    oldest, overtake, patience = queue[0], policy.overtake, policy.patience
+    by_number = overtake is not None and admitted - view.order[oldest] >= overtake
+    return by_number or (patience is not None and view.waited[oldest] >= patience)
 
 
 REFRESHES = ("window", "iteration")
@@ -174,7 +186,8 @@ class Policy(ABC):
     """Base of all policies.
 
     Subclasses are dataclasses; their fields are the options that ``--policy NAME:key=value`` sets. ``overtake`` is the cap
-    ``D`` for policies that choose by size.
+    ``D`` for policies that choose by size, ``patience`` their cap on the iterations that a request waits: once reached, the
+    request goes before any other (a cap on waits as far as slots come free; below the waits of FCFS it is FCFS).
     """
 
     name: ClassVar[str]
@@ -182,6 +195,7 @@ class Policy(ABC):
     sized: ClassVar[bool] = False
     """Whether the policy chooses requests by size (and so may leave some waiting)."""
     overtake: int | None = None
+    patience: int | None = None
 
     def reset(self, workers: int, slots: int) -> None:  # noqa: B027 (most policies keep no state)
         """Forget everything before a run."""
@@ -208,12 +222,13 @@ def check_choice(policy: str, name: str, value: Any, choices: tuple[Any, ...]) -
         raise ParameterError(f"`{name}` of policy {policy!r} must be one of {', '.join(map(str, choices))}; got {value!r}.")
 
 
-def check_cap(policy: str, overtake: int | None) -> None:
-    """Raise `ParameterError` unless the overtaking cap is None or a whole number ≥ 0."""
-    if overtake is not None and (isinstance(overtake, bool) or not isinstance(overtake, int) or not 0 <= overtake < 2**62):
-        raise ParameterError(
-            f"`overtake` of policy {policy!r} must be none or a whole number ≥ 0 and below 2^62; got {overtake!r}."
-        )
+def check_cap(policy: str, overtake: int | None, patience: int | None = None) -> None:
+    """Raise `ParameterError` unless each cap is None or a whole number ≥ 0."""
+    for name, cap in (("overtake", overtake), ("patience", patience)):
+        if cap is not None and (isinstance(cap, bool) or not isinstance(cap, int) or not 0 <= cap < 2**62):
+            raise ParameterError(
+                f"`{name}` of policy {policy!r} must be none or a whole number ≥ 0 and below 2^62; got {cap!r}."
+            )
 
 
 def check_range(policy: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
@@ -244,5 +259,7 @@ def view_of_instance(instance: DecodeInstance, information: InformationSet, rng:
         free=instance.free.tolist(),
         active=instance.active.tolist(),
         order=list(range(len(waiting))),
+        waited=[0] * len(waiting),
+        weights=[1] * len(waiting),
         **known,
     )

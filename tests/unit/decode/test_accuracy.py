@@ -86,7 +86,10 @@ def test_a_forecast_takes_less_than_a_microsecond() -> None:
 
 
 def test_censoring_task() -> None:
-    """Learning from finished requests alone sees too many ends; the product limit errs less, and the other way (nobody was seen past the run)."""
+    """Learning from finished requests alone sees too many ends; the product limit errs less, and the other way.
+
+    Nobody was seen past the run, so its curve ends in a plateau.
+    """
     records = forecast_tasks.censoring(
         seed=0,
         workload="w",
