@@ -1,11 +1,12 @@
 """Tasks of the decode experiments: what one cell of a sweep runs. Each returns a list of flat records."""
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from lbtheory.core import UnknownNameError, generator
+from lbtheory.core import UnknownNameError, generator, readonly
 from lbtheory.decode.calibration import JsqRow, calibrate
 from lbtheory.decode.comparison import Comparison, compare
 from lbtheory.decode.engine import simulate
@@ -15,6 +16,7 @@ from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View
 from lbtheory.decode.predictors import Oracle
+from lbtheory.decode.records import Run
 from lbtheory.decode.timing import StepTime
 from lbtheory.decode.traces.public import public_traces
 from lbtheory.decode.workload import Source, Workload, make_workload
@@ -88,6 +90,63 @@ def versus(
     )
 
 
+def tenants(
+    *,
+    seed: int,
+    workload: str,
+    source: dict[str, Any],
+    policies: list[str],
+    workers: int,
+    slots: int,
+    overtake: int | None,
+    queue: int,
+    steps: int,
+    warmup: int,
+    weights: list[int],
+    factor: str,
+    value: float,
+) -> list[Record]:
+    """As `versus`, saturated, with requests that belong in turn to tenants of these weights (two, the first the lightest).
+
+    Records also hold the mean wait of each tenant's admitted requests (iterations), and the share of its released ones that
+    were admitted.
+    """
+    work = make_workload(
+        read_source(source),
+        workers=workers,
+        slots=slots,
+        release="saturated",
+        queue=queue,
+        start="residual",
+        steps=steps,
+        seed=seed,
+    )
+    owner = np.arange(len(work.stream)) % len(weights)
+    stream = replace(work.stream, weights=readonly(np.array(weights, np.int64)[owner]))
+    runs: dict[str, Run] = {}
+    records = compared(
+        replace(work, stream=stream),
+        policies,
+        workers=workers,
+        slots=slots,
+        overtake=overtake,
+        timing=StepTime(),
+        warmup=warmup,
+        seed=seed,
+        steps=steps,
+        runs=runs,
+    )
+    for record in records:
+        requests = runs[record["policy"]].requests
+        admitted = requests.admission_iteration > warmup
+        released = (requests.release_iteration > warmup) & (requests.release_iteration <= steps)
+        for name, mine in (("light", owner == 0), ("heavy", owner == len(weights) - 1)):
+            waits = (requests.admission_iteration - requests.release_iteration)[mine & admitted]
+            record[f"wait_{name}"] = float(waits.mean()) if len(waits) else None
+            record[f"admitted_{name}"] = float((admitted & released & mine).sum() / max(1, (released & mine).sum()))
+    return records
+
+
 def read_source(source: dict[str, Any]) -> Source:
     """A source from its fields; ``public`` names a public trace that is at hand."""
     rest = {key: value for key, value in source.items() if key != "public"}
@@ -110,12 +169,18 @@ def compared(
     warmup: int,
     seed: int,
     steps: int | None = None,
+    runs: dict[str, Run] | None = None,
 ) -> list[Record]:
-    """One record a policy on a workload: means with their intervals, pairs with the first policy, latencies and waits."""
+    """One record a policy on a workload: means with their intervals, pairs with the first policy, latencies and waits.
+
+    The runs themselves are put into ``runs`` where it is given.
+    """
     made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
     result = compare(
         work.stream, made, workers=workers, slots=slots, timing=timing, warmup=warmup, steps=steps, seed=seed, keep=policies
     )
+    if runs is not None:
+        runs.update(result.runs)
     return [_record(name, result, work, warmup) for name in policies]
 
 

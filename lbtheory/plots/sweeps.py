@@ -116,7 +116,7 @@ def _scales(axis: "Axes", values: "pd.Series", xlog: int | None, ylog: bool) -> 
         axis.set_xscale("symlog", base=xlog, linthresh=1) if (values <= 0).any() else axis.set_xscale("log", base=xlog)
         ticks = sorted(set(values))
         if len(ticks) <= 9:
-            axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            axis.set_xticks(ticks, _roomy(ticks, xlog))
         axis.xaxis.set_minor_locator(NullLocator())
         axis.xaxis.set_minor_formatter(NullFormatter())
     if ylog:
@@ -124,6 +124,19 @@ def _scales(axis: "Axes", values: "pd.Series", xlog: int | None, ylog: bool) -> 
         axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _roomy(ticks: list[float], base: int) -> list[str]:
+    """Labels of ticks on a logarithmic (symmetric below 1) axis; those without room beside the one before are blank."""
+    from math import log
+
+    places = [log(max(tick, 1.0 / base if tick <= 0 else tick), base) for tick in ticks]
+    texts, last = [], -float("inf")
+    for tick, place in zip(ticks, places, strict=True):
+        room = place - last >= 0.09 * (places[-1] - places[0])
+        texts.append(f"{tick:g}" if room else "")
+        last = place if room else last
+    return texts
 
 
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))

@@ -57,6 +57,7 @@ def draw(tables):
         ylabel="imbalance of JSQ ÷",
         xlog=2,
         height=1.9,
+        sharey=False,
     )
 
 
@@ -67,6 +68,7 @@ def numbers(tables):
     jsq = rows[(rows["workers"] == 8) & (rows["policy"] == "jsq")].iloc[0]
     window = rows[(rows["factor"] == "H") & (rows["series"] == "oracle")]
     spread = {g: window[window["workers"] == g]["ratio"] for g in (8, 16)}
+    blind = rows[(rows["factor"] == "H") & (rows["series"] == "survival") & (rows["workers"] == 8)].set_index("value")["ratio"]
     greedy = rows[(rows["factor"] == "S_greedy") & (rows["workers"] == 8)].set_index("value")["ratio"]
     window_size = rows[(rows["factor"] == "R_max") & (rows["workers"] == 8)].set_index("value")["ratio"]
     return {
@@ -82,6 +84,8 @@ def numbers(tables):
         "h_high_8": spread[8].max(),
         "h_low_16": spread[16].min(),
         "h_high_16": spread[16].max(),
+        "survival_10": blind[10.0],
+        "survival_80": blind[80.0],
         "greedy_0": greedy[0.0],
         "greedy_4": greedy[4.0],
         "window_1": window_size[1.0],
