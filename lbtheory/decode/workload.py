@@ -64,6 +64,7 @@ class Source:
     filters: Sequence[tuple[str, str]] = ()
     recurrence: float = 0.0
     output_correlation: float = 0.8
+    prompt_correlation: float = 0.0
     prompt_cv: float | None = None
     split: bool = False
 
@@ -193,6 +194,7 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
         options: dict[str, Any] = {
             "recurrence": source.recurrence,
             "output_correlation": source.output_correlation,
+            "prompt_correlation": source.prompt_correlation,
             "prompt_cv": source.prompt_cv,
         }
         trace = traces.synthetic(source.trace, seed, n=source.requests, **options)
