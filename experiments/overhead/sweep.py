@@ -5,7 +5,7 @@ REFERENCE = "decode paper, section 6.4 and EC.5.2"
 SECONDS = {"quick": 40, "full": 400}  # one process
 
 SOURCE = {"p": "1/60", "prompts": "lognormal:3197:1.2:131072"}
-"""About one completion a worker every eight iterations, so that nearly every iteration decides."""
+"""About one completion a worker every eight iterations, so that most iterations decide."""
 BASE = {"workers": 8, "slots": 8, "horizon": 80, "window": 4, "greedy": 4}
 POINTS = [
     {},
