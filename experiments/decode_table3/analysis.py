@@ -1,12 +1,11 @@
 """Means over seeds; half-widths of independent runs combine in quadrature."""
 
-import numpy as np
 import pandas as pd
+
+from lbtheory.study.means import cap_names, over_seeds
 
 KEYS = ["workload", "policy", "overtake"]
 MEANS = [
-    "imbalance",
-    "ratio",
     "tpot_p95",
     "throughput",
     "barrier_idle",
@@ -39,12 +38,5 @@ COLUMNS = {
 def table(records):
     """One row a workload, policy and cap, in the order of the sweep."""
     data = pd.DataFrame(records)
-    data["overtake"] = data["overtake"].map(lambda cap: "none" if cap is None or cap != cap else str(int(cap)))
-    for name in ("imbalance", "ratio"):
-        data[f"{name}_half"] = (data[f"{name}_high"].astype(float) - data[f"{name}_low"].astype(float)) / 2
-    groups = data.groupby(KEYS, sort=False)
-    result = groups[MEANS].mean()
-    for name in ("imbalance", "ratio"):
-        result[f"{name}_half"] = groups[f"{name}_half"].agg(lambda h: np.sqrt((h**2).sum()) / len(h)).fillna(0.0)
-    result["wait_max"] = groups["wait_max"].max()
-    return result.reset_index()[list(COLUMNS)]
+    data["overtake"] = cap_names(data["overtake"])
+    return over_seeds(data, KEYS, MEANS, ["imbalance", "ratio"], ["wait_max"])[list(COLUMNS)]

@@ -44,7 +44,15 @@ class Calibration:
 
 
 def calibrate(
-    row: JsqRow, workload: str, *, workers: int, slots: int, warmup: int, seed: int = 0, draws: int = DRAWS
+    row: JsqRow,
+    workload: str,
+    *,
+    workers: int,
+    slots: int,
+    warmup: int,
+    recurrence: float = 0.0,
+    seed: int = 0,
+    draws: int = DRAWS,
 ) -> Calibration:
     """Calibrate a synthetic workload on a JSQ row.
 
@@ -55,6 +63,8 @@ def calibrate(
         Name of a synthetic trace.
     workers, slots, warmup : int
         Of the JSQ run behind step 3.
+    recurrence : float
+        Share of requests that repeat a prompt.
     seed : int
     draws : int
         Snapshots of the system behind step 2.
@@ -64,8 +74,8 @@ def calibrate(
     ParameterError
         When no coefficient of variation in [0.05, 4] gives the imbalance, or the coefficients come out negative.
     """
-    cv = _prompt_cv(row, workload, workers, slots, seed, draws)
-    source = Source(trace=workload, prompt_cv=cv)
+    cv = _prompt_cv(row, workload, workers, slots, recurrence, seed, draws)
+    source = Source(trace=workload, prompt_cv=cv, recurrence=recurrence)
     work = make_workload(source, workers=workers, slots=slots, release="saturated", start="residual", seed=seed)
     run = simulate(work.stream, make_policy("jsq"), workers=workers, slots=slots, timing=StepTime(t_fixed=0.0, t_token=1.0))
     chosen = run.requests.finished & (run.requests.admission_iteration > warmup)
@@ -76,10 +86,12 @@ def calibrate(
     return Calibration(prompt_cv=cv, timing=StepTime(t_fixed=step - t_token * largest, t_token=t_token))
 
 
-def snapshot_imbalance(workload: str, prompt_cv: float, workers: int, slots: int, seed: int, draws: int) -> float:
+def snapshot_imbalance(
+    workload: str, prompt_cv: float, workers: int, slots: int, recurrence: float, seed: int, draws: int
+) -> float:
     """Stationary mean imbalance under a size-blind rule, from ``draws`` independent snapshots."""
     rng = generator(seed, "snapshot", workload)
-    trace = synthetic(workload, seed, prompt_cv=prompt_cv)
+    trace = synthetic(workload, seed, prompt_cv=prompt_cv, recurrence=recurrence)
     shape = (draws, workers, slots)
     prompts = trace.prompts[rng.integers(0, len(trace), shape)]
     ends = np.cumsum(trace.outputs)  # a uniform token of the trace: its request is length-biased and its age uniform
@@ -89,11 +101,11 @@ def snapshot_imbalance(workload: str, prompt_cv: float, workers: int, slots: int
     return float((workers * loads.max(axis=1) - loads.sum(axis=1)).mean())
 
 
-def _prompt_cv(row: JsqRow, workload: str, workers: int, slots: int, seed: int, draws: int) -> float:
+def _prompt_cv(row: JsqRow, workload: str, workers: int, slots: int, recurrence: float, seed: int, draws: int) -> float:
     """Bisection; the imbalance rises with the coefficient of variation."""
 
     def imbalance(cv: float) -> float:
-        return snapshot_imbalance(workload, cv, workers, slots, seed, draws)
+        return snapshot_imbalance(workload, cv, workers, slots, recurrence, seed, draws)
 
     low, high = 0.05, 4.0
     if not imbalance(low) < row.imbalance < imbalance(high):

@@ -10,8 +10,10 @@ import numpy as np
 
 from lbtheory.core import PolicyError, generator
 from lbtheory.decode.instance import Assignment
+from lbtheory.decode.known import check_hazard_run, known_at, known_requests
 from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View
-from lbtheory.decode.predictors import Forecast, InFlight
+from lbtheory.decode.predictors import CurveTable, Forecast, InFlight
+from lbtheory.decode.predictors.base import MEDIAN, ONE
 from lbtheory.decode.stream import RequestStream
 from lbtheory.decode.timing import StepTime
 
@@ -158,6 +160,8 @@ class PlainSystem:
             free=[self.slots - len(requests) for requests in self.flight],
             active=[len(requests) for requests in self.flight],
             order=order,
+            waited=[self.k - int(self.released[i]) for i in order],
+            weights=[1] * len(order) if self.stream.weights is None else self.stream.weights[order].tolist(),
             loads=self.loads(),
             ages=[sum(self.k - int(self.admitted[i]) for i in requests) for requests in self.flight],
             prompts=[self.prompts[i] for i in order],
@@ -200,32 +204,44 @@ class _Tracker:
     """Forecasts of the requests in flight and the loads that they project."""
 
     def __init__(self, need: ForecastNeed, system: PlainSystem) -> None:
-        self.need, self.system = need, system
+        self.need, self.system, self.predictor = need, system, need.predictor
         self.made_at = 0
         self.forecasts: dict[int, float] = {}
+        self.curves: CurveTable | None = None
+        if need.hazard:
+            check_hazard_run(system.stream, need, system.slots)
 
     def refresh(self) -> None:
-        """Forecast every request in flight, every iteration or every ``H`` iterations."""
+        """Fit anew when it is time; forecast every request in flight, every iteration or every ``H`` iterations."""
         s, need = self.system, self.need
+        refit = need.predictor.refit
+        if refit and s.k > 1 and (s.k - 1) % refit == 0:
+            self.predictor = need.predictor.learn(known_at(s.stream, s.admitted, s.k))
+            self.curves = None
+        if need.hazard:
+            self.made_at = s.k
+            if self.curves is None:
+                self.curves = self.predictor.curve_table(known_requests(s.stream, self.predictor))
+            return
         if not need.every_iteration and self.made_at and s.k - self.made_at < need.horizon:
             return
         self.made_at = s.k
-        ids = [i for requests in s.flight for i in requests]
-        ages = np.array([s.k - int(s.admitted[i]) for i in ids], np.int64)
-        outputs = s.stream.outputs[ids] if ids else np.zeros(0, np.int64)
+        ids = np.array([i for requests in s.flight for i in requests], np.int64)
+        ages = s.k - s.admitted[ids]
         flight = InFlight(
+            ids=ids,
             ages=ages,
-            prompts=s.stream.prompts[ids] if ids else np.zeros(0, np.int64),
+            prompts=s.stream.prompts[ids],
             keys=None if s.stream.keys is None else s.stream.keys[ids],
-            remaining=outputs - ages if need.predictor.oracle else None,
-            finished_prompts=s.stream.prompts[s.finished] if s.finished else np.zeros(0, np.int64),
-            finished_outputs=s.stream.outputs[s.finished] if s.finished else np.zeros(0, np.int64),
+            remaining=s.stream.outputs[ids] - ages if self.predictor.oracle else None,
         )
-        values = need.predictor.predict(flight, need.cap) if ids else np.zeros(0)
-        self.forecasts = {i: float(c) for i, c in zip(ids, values, strict=True)}
+        values = self.predictor.predict(flight, need.cap) if len(ids) else np.zeros(0)
+        self.forecasts = {int(i): float(c) for i, c in zip(ids, values, strict=True)}
 
     def forecast(self) -> Forecast:
         """``A_{g,h}`` for what is left of the window; requests admitted since the refresh stay."""
+        if self.need.hazard:
+            return self.expected()
         s, need = self.system, self.need
         since = s.k - self.made_at
         reach = need.horizon - since
@@ -243,3 +259,27 @@ class _Tracker:
                         leaving[h] += 1
                         break
         return Forecast(loads=loads, next_departure=first, leaving=leaving)
+
+    def expected(self) -> Forecast:
+        """``Σ_i (W_i + h) P̂(r_i > h)``, rounded to whole tokens."""
+        s, reach = self.system, self.need.horizon
+        assert self.curves is not None
+        loads = [[0] * s.workers for _ in range(reach + 1)]
+        gone = [[0] * s.workers for _ in range(reach + 1)]
+        for g, requests in enumerate(s.flight):
+            for i in requests:
+                age = s.k - int(s.admitted[i])
+                stays = self.curves.surviving(i, age, reach)
+                for h, chance in enumerate(stays):
+                    loads[h][g] += (s.prompts[i] + age + h) * chance
+                    gone[h][g] += (stays[h - 1] if h else ONE) - chance
+        first = [reach + 1] * s.workers
+        for g in range(s.workers):
+            so_far = 0
+            for h in range(reach + 1):
+                so_far += gone[h][g]
+                if so_far >= MEDIAN:
+                    first[g] = h
+                    break
+        whole = [[(load + ONE // 2) // ONE for load in row] for row in loads]
+        return Forecast(loads=whole, next_departure=first, leaving=[sum(row) / ONE for row in gone])

@@ -23,6 +23,8 @@ class RequestStream:
         When requests join the queue.
     keys : int array (n,) or None
         Prompt keys, for predictors that know recurring prompts.
+    weights : int array (n,) or None
+        Weights of the tenants that the requests belong to, for rules that care who waits.
     seed : int
         Seed of the routing coins, three a request; they do not depend on the policy.
     refused : int
@@ -33,6 +35,7 @@ class RequestStream:
     outputs: np.ndarray
     releases: Releases
     keys: np.ndarray | None
+    weights: np.ndarray | None
     seed: int
     refused: int
 
@@ -50,6 +53,7 @@ def request_stream(
     releases: Releases,
     *,
     keys: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
     seed: int = 0,
     refused: int = 0,
 ) -> RequestStream:
@@ -67,6 +71,10 @@ def request_stream(
         raise ParameterError(f"`outputs` must have as many entries as `prompts` ({len(s)}); got {len(o)}.")
     if keys is not None and len(keys) != len(s):
         raise ParameterError(f"`keys` must have one key a request ({len(s)}); got {len(keys)}.")
+    if weights is not None:
+        weights = _whole("weights", weights)
+        if len(weights) != len(s):
+            raise ParameterError(f"`weights` must have one weight a request ({len(s)}); got {len(weights)}.")
     if releases.times is not None and len(releases.times) != len(s):
         raise ParameterError(f"`releases` must have one time a request ({len(s)}); got {len(releases.times)}.")
     if int(s.max()) + int(o.max()) >= TOTAL_LIMIT // 2**12:
@@ -84,6 +92,7 @@ def request_stream(
         outputs=readonly(o),
         releases=releases,
         keys=None if keys is None else readonly(keys),
+        weights=None if weights is None else readonly(weights),
         seed=seed,
         refused=refused,
     )

@@ -1,13 +1,14 @@
 """Tasks of the decode experiments: what one cell of a sweep runs. Each returns a list of flat records."""
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from lbtheory.core import generator
+from lbtheory.core import UnknownNameError, generator, readonly
 from lbtheory.decode.calibration import JsqRow, calibrate
-from lbtheory.decode.comparison import compare
+from lbtheory.decode.comparison import Comparison, compare
 from lbtheory.decode.engine import simulate
 from lbtheory.decode.exact import compare as beside
 from lbtheory.decode.exact import solve
@@ -15,6 +16,9 @@ from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View
 from lbtheory.decode.predictors import Oracle
+from lbtheory.decode.records import Run
+from lbtheory.decode.timing import StepTime
+from lbtheory.decode.traces.public import public_traces
 from lbtheory.decode.workload import Source, Workload, make_workload
 
 Record = dict[str, Any]
@@ -33,42 +37,181 @@ def replay(
     jsq_imbalance: float,
     jsq_throughput: float,
     jsq_tpot_p95: float,
+    recurrence: float = 0.0,
+    calibrated_on: int | None = None,
+    factor: str | None = None,
 ) -> list[Record]:
     """Replay a synthetic trace, saturated and started near stationarity, through policies; one record a policy.
 
-    Prompts and step time are calibrated on the published JSQ row alone. The first policy is the reference of the ratios;
-    ``overtake`` is the cap of the policies that choose by size.
+    Prompts and step time are calibrated on the published JSQ row alone, of ``calibrated_on`` workers (by default ``workers``).
+    The first policy is the reference of the ratios; ``overtake`` is the cap of the policies that choose by size.
     """
+    measured_on = workers if calibrated_on is None else calibrated_on
     row = JsqRow(imbalance=jsq_imbalance, throughput=jsq_throughput, tpot_p95=jsq_tpot_p95)
-    fitted = calibrate(row, workload, workers=workers, slots=slots, warmup=warmup, seed=seed)
-    work = _saturated(seed, workload, workers, slots, queue, fitted.prompt_cv)
-    made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
-    result = compare(work.stream, made, workers=workers, slots=slots, timing=fitted.timing, warmup=warmup, seed=seed)
+    fitted = calibrate(row, workload, workers=measured_on, slots=slots, warmup=warmup, recurrence=recurrence, seed=seed)
+    work = _saturated(seed, workload, workers, slots, queue, fitted.prompt_cv, recurrence)
     constants = {"prompt_cv": fitted.prompt_cv, "t_fixed": fitted.timing.t_fixed, "t_token": fitted.timing.t_token}
-    records = []
-    for name in policies:
-        s, pair = result.summaries[name], result.paired.get(name)
-        ratio = None if pair is None else pair.imbalance_sum_ratio
-        records.append(
-            {
-                "policy": name,
-                "iterations": s.iterations,
-                "imbalance": s.imbalance_sum.mean,
-                "imbalance_low": s.imbalance_sum.low,
-                "imbalance_high": s.imbalance_sum.high,
-                "ratio": 1.0 if ratio is None else ratio.mean,
-                "ratio_low": None if ratio is None else ratio.low,
-                "ratio_high": None if ratio is None else ratio.high,
-                "tpot_p95": s.tpot_iteration.p95,
-                "throughput": s.throughput,
-                "barrier_idle": s.barrier_idle,
-                "barrier_idle_time": s.barrier_idle_time,
-                "wait_mean": s.wait_iterations.mean,
-                "wait_max": s.wait_iterations.maximum,
-                **constants,
-            }
-        )
+    records = compared(
+        work, policies, workers=workers, slots=slots, overtake=overtake, timing=fitted.timing, warmup=warmup, seed=seed
+    )
+    return [{**record, **constants} for record in records]
+
+
+def versus(
+    *,
+    seed: int,
+    workload: str,
+    source: dict[str, Any],
+    policies: list[str],
+    workers: int,
+    slots: int,
+    overtake: int | None,
+    queue: int = 64,
+    release: str | None = "saturated",
+    start: str = "residual",
+    steps: int | None = None,
+    warmup: int = 0,
+    t_fixed: float | None = None,
+    t_token: float | None = None,
+    factor: str | None = None,
+    value: float | None = None,
+) -> list[Record]:
+    """Policies on one stream; one record a policy, its ratio and difference paired with the first.
+
+    ``workload`` is what the table calls the source; ``source`` holds the fields of `lbtheory.decode.workload.Source`, with
+    ``public`` for the name of a public trace. ``factor`` and ``value`` are labels for the table.
+    """
+    work = make_workload(
+        read_source(source), workers=workers, slots=slots, release=release, queue=queue, start=start, steps=steps, seed=seed
+    )
+    timing = StepTime() if t_fixed is None or t_token is None else StepTime(t_fixed=t_fixed, t_token=t_token)
+    return compared(
+        work, policies, workers=workers, slots=slots, overtake=overtake, timing=timing, warmup=warmup, steps=steps, seed=seed
+    )
+
+
+def tenants(
+    *,
+    seed: int,
+    workload: str,
+    source: dict[str, Any],
+    policies: list[str],
+    workers: int,
+    slots: int,
+    overtake: int | None,
+    queue: int,
+    steps: int,
+    warmup: int,
+    weights: list[int],
+    factor: str,
+    value: float,
+) -> list[Record]:
+    """As `versus`, saturated, with requests that belong in turn to tenants of these weights (two, the first the lightest).
+
+    Records also hold the mean wait of each tenant's admitted requests (iterations), and the share of its released ones that
+    were admitted.
+    """
+    work = make_workload(
+        read_source(source),
+        workers=workers,
+        slots=slots,
+        release="saturated",
+        queue=queue,
+        start="residual",
+        steps=steps,
+        seed=seed,
+    )
+    owner = np.arange(len(work.stream)) % len(weights)
+    stream = replace(work.stream, weights=readonly(np.array(weights, np.int64)[owner]))
+    runs: dict[str, Run] = {}
+    records = compared(
+        replace(work, stream=stream),
+        policies,
+        workers=workers,
+        slots=slots,
+        overtake=overtake,
+        timing=StepTime(),
+        warmup=warmup,
+        seed=seed,
+        steps=steps,
+        runs=runs,
+    )
+    for record in records:
+        requests = runs[record["policy"]].requests
+        admitted = requests.admission_iteration > warmup
+        released = (requests.release_iteration > warmup) & (requests.release_iteration <= steps)
+        for name, mine in (("light", owner == 0), ("heavy", owner == len(weights) - 1)):
+            waits = (requests.admission_iteration - requests.release_iteration)[mine & admitted]
+            record[f"wait_{name}"] = float(waits.mean()) if len(waits) else None
+            record[f"admitted_{name}"] = float((admitted & released & mine).sum() / max(1, (released & mine).sum()))
     return records
+
+
+def read_source(source: dict[str, Any]) -> Source:
+    """A source from its fields; ``public`` names a public trace that is at hand."""
+    rest = {key: value for key, value in source.items() if key != "public"}
+    if "public" not in source:
+        return Source(**rest)
+    at_hand = public_traces()
+    if source["public"] not in at_hand:
+        raise UnknownNameError("public trace at hand", source["public"], at_hand)
+    return Source(**{**at_hand[source["public"]], **rest})
+
+
+def compared(
+    work: Workload,
+    policies: list[str],
+    *,
+    workers: int,
+    slots: int,
+    overtake: int | None,
+    timing: StepTime,
+    warmup: int,
+    seed: int,
+    steps: int | None = None,
+    runs: dict[str, Run] | None = None,
+) -> list[Record]:
+    """One record a policy on a workload: means with their intervals, pairs with the first policy, latencies and waits.
+
+    The runs themselves are put into ``runs`` where it is given.
+    """
+    made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
+    result = compare(
+        work.stream, made, workers=workers, slots=slots, timing=timing, warmup=warmup, steps=steps, seed=seed, keep=policies
+    )
+    if runs is not None:
+        runs.update(result.runs)
+    return [_record(name, result, work, warmup) for name in policies]
+
+
+def _record(name: str, result: Comparison, work: Workload, warmup: int) -> Record:
+    """The summary of one policy, flat."""
+    s, pair, requests = result.summaries[name], result.paired.get(name), result.runs[name].requests
+    ratio = None if pair is None else pair.imbalance_sum_ratio
+    less = None if pair is None else pair.imbalance_sum_difference
+    admitted = requests.admission_iteration > warmup
+    return {
+        "policy": name,
+        "iterations": s.iterations,
+        "imbalance": s.imbalance_sum.mean,
+        "imbalance_low": s.imbalance_sum.low,
+        "imbalance_high": s.imbalance_sum.high,
+        "ratio": 1.0 if pair is None else None if ratio is None else ratio.mean,
+        "ratio_low": None if ratio is None else ratio.low,
+        "ratio_high": None if ratio is None else ratio.high,
+        "excess": 0.0 if less is None else -less.mean,
+        "excess_low": None if less is None or less.high is None else -less.high,
+        "excess_high": None if less is None or less.low is None else -less.low,
+        "tpot_p95": s.tpot_iteration.p95,
+        "throughput": s.throughput,
+        "barrier_idle": s.barrier_idle,
+        "barrier_idle_time": s.barrier_idle_time,
+        "wait_mean": s.wait_iterations.mean,
+        "wait_max": s.wait_iterations.maximum,
+        "wait_seconds": s.wait.mean,
+        "mean_admitted": float(requests.prompts[admitted].mean()) if admitted.any() else None,
+        "mean_offered": float(work.stream.prompts.mean()),
+    }
 
 
 def trajectories(
@@ -98,8 +241,10 @@ def trajectories(
     return records
 
 
-def _saturated(seed: int, workload: str, workers: int, slots: int, queue: int, prompt_cv: float) -> Workload:
-    source = Source(trace=workload, prompt_cv=prompt_cv)
+def _saturated(
+    seed: int, workload: str, workers: int, slots: int, queue: int, prompt_cv: float, recurrence: float = 0.0
+) -> Workload:
+    source = Source(trace=workload, prompt_cv=prompt_cv, recurrence=recurrence)
     return make_workload(source, workers=workers, slots=slots, release="saturated", queue=queue, start="residual", seed=seed)
 
 

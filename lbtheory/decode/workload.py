@@ -50,7 +50,7 @@ class Source:
     ``trace`` is a file or the name of a synthetic trace; otherwise prompts follow ``prompts``, and outputs are geometric with
     ``p``.
     ``filters`` are pairs (name, argument) applied in order: ``first``, ``outputs-above``, ``time-slice``, ``rate-scale``,
-    ``prompt-cap``.
+    ``prompt-cap``. ``split``: the run gets only the later half of a trace file, whose earlier half is the history.
     """
 
     trace: str | None = None
@@ -63,7 +63,10 @@ class Source:
     zero_outputs: str = "refuse"
     filters: Sequence[tuple[str, str]] = ()
     recurrence: float = 0.0
+    output_correlation: float = 0.8
+    prompt_correlation: float = 0.0
     prompt_cv: float | None = None
+    split: bool = False
 
 
 def make_workload(
@@ -188,10 +191,20 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
     if source.trace in traces.SYNTHETIC and not Path(source.trace).exists():
         if source.trace_format is not None or source.columns is not None or source.time_unit is not None:
             raise ParameterError("`--format`, `--columns` and `--time-unit` are for trace files. Leave them out.")
-        options: dict[str, Any] = {"recurrence": source.recurrence, "prompt_cv": source.prompt_cv}
+        options: dict[str, Any] = {
+            "recurrence": source.recurrence,
+            "output_correlation": source.output_correlation,
+            "prompt_correlation": source.prompt_correlation,
+            "prompt_cv": source.prompt_cv,
+        }
         trace = traces.synthetic(source.trace, seed, n=source.requests, **options)
-        other = traces.synthetic(source.trace, generator(seed, "history"), **options)
         about = {"trace": source.trace, "format": "synthetic", "history": "an independent draw of the synthetic trace"}
+        if source.recurrence:  # prompts recur within a trace: the history is its earlier part
+            other = traces.synthetic(source.trace, seed, n=2 * len(trace), **options)
+            trace, other = _slice(other, slice(len(trace), None)), _slice(other, slice(0, len(trace)))
+            about["history"] = "the first half of a synthetic trace of twice the length"
+        else:
+            other = traces.synthetic(source.trace, generator(seed, "history"), **options)
         trace = _filtered(trace, source.filters)
         return trace, History(prompts=other.prompts, outputs=other.outputs, keys=other.keys), about
     if source.requests is not None or source.recurrence:
@@ -206,7 +219,24 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
     history = History(
         prompts=trace.prompts[:half], outputs=trace.outputs[:half], keys=None if trace.keys is None else trace.keys[:half]
     )
-    return trace, history, {"trace": trace.name, "format": trace.format, "history": "the first half of the trace itself"}
+    about = {"trace": trace.name, "format": trace.format, "history": "the first half of the trace itself"}
+    if source.split:
+        if len(trace) < 2:
+            raise ParameterError(f"`split` needs a trace of at least two requests; got {len(trace)}.")
+        trace, about["history"] = _slice(trace, slice(half, None)), "the earlier half, which is not replayed"
+    return trace, history, about
+
+
+def _slice(trace: Trace, rows: slice) -> Trace:
+    """Some consecutive requests."""
+    keys, arrivals = trace.keys, trace.arrivals
+    return replace(
+        trace,
+        prompts=trace.prompts[rows],
+        outputs=trace.outputs[rows],
+        keys=None if keys is None else keys[rows],
+        arrivals=None if arrivals is None else arrivals[rows] - arrivals[rows][0],
+    )
 
 
 def _filtered(trace: Trace, filters: Sequence[tuple[str, str]]) -> Trace:

@@ -11,6 +11,11 @@ LABELS = {
     "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
     "brh:beta=14.67,gamma=0.64": "BR-H (14.67, 0.64)",
     "brh:beta=14.67,gamma=0.64,predictor=survival": "BR-H Survival",
+    "brh:beta=14.67,gamma=0.64,predictor=survival,projection=hazard": "BR-H Survival, hazard",
+    "brh:beta=14.67,gamma=0.64,predictor=exact-match": "BR-H ExactMatch",
+    "brh:beta=14.67,gamma=0.64,predictor=learned/every=128/samples=20000": "BR-H learned",
+    "level-h:predictor=survival": "LEVEL-H+ Survival",
+    "level-h:predictor=exact-match": "LEVEL-H+ ExactMatch",
 }
 COLUMNS = {
     "workload": "workload",
@@ -80,6 +85,10 @@ def numbers(tables):
         "azure_level": ratio("azure2024-like", "level-plus", "64"),
         "prop_br0_cap": ratio("proprietary-like", "br0", "64"),
         "azure_br0_cap": ratio("azure2024-like", "br0", "64"),
+        "prop_brh_cap": ratio("proprietary-like", oracle, "64"),
+        "azure_brh_cap": ratio("azure2024-like", oracle, "64"),
+        "prop_levelh_cap": ratio("proprietary-like", "level-h", "64"),
+        "azure_levelh_cap": ratio("azure2024-like", "level-h", "64"),
     }
 
 

@@ -39,6 +39,9 @@ SIZED = (
     "br0:overtake=0",
     "br0:overtake=1,greedy=100",
     "br0:overtake=5",
+    "br0:patience=0",
+    "br0:patience=6,overtake=9",
+    "brh:horizon=8,patience=10,predictor=survival",
     "brh:horizon=0",
     "brh:horizon=8,gamma=.64,beta=14.67",
     "brh:horizon=8,gamma=.86,beta=43,overtake=7",
@@ -53,6 +56,14 @@ SIZED = (
     "brh:horizon=8,predictor=survival,refresh=iteration",
     "brh:horizon=8,predictor=survival,cap=1,overtake=3",
     "brh:horizon=60,predictor=survival,refresh=iteration,cap=1",
+    "brh:horizon=8,predictor=survival/estimate=product-limit/refit=7",
+    "brh:horizon=8,predictor=exact-match/minimum=2/refit=10,cap=1,refresh=iteration",
+    "brh:horizon=8,predictor=exact-match/key=prompt/buckets=4",
+    "brh:horizon=8,predictor=noisy/error=0.4",
+    "brh:horizon=20,predictor=noisy/error=1.5/seed=2,cap=1,refresh=iteration",
+    "brh:horizon=8,predictor=learned/trees=6/every=3/lag=5/buckets=4",
+    "brh:horizon=8,predictor=survival,projection=hazard",
+    "brh:horizon=30,predictor=exact-match/minimum=1/estimate=product-limit/refit=9,projection=hazard,score=exact",
     "level",
     "level:overtake=none",
     "level:overtake=0",
@@ -60,6 +71,8 @@ SIZED = (
     "level:window=5",
     "level:window=5,pairs=true,overtake=3",
     "level-plus",
+    "level:patience=4,overtake=none",
+    "level-plus:patience=9",
     "level-plus:overtake=0",
     "level-plus:overtake=8",
     "level-plus:overtake=none,lam=0.5,phi=.3",
@@ -67,6 +80,10 @@ SIZED = (
     "level-plus:overtake=1,window=7",
     "level-h:horizon=12",
     "level-h:horizon=12,predictor=survival",
+    "level-h:horizon=12,predictor=exact-match/key=prompt/refit=5",
+    "level-h:horizon=12,predictor=noisy/error=0.7",
+    "level-h:horizon=40,predictor=survival,projection=hazard",
+    "level-h:horizon=25,predictor=exact-match/refit=6/minimum=2,projection=hazard,overtake=4",
     "level-h:horizon=1,overtake=2",
     "level-h:horizon=200,overtake=10,gamma=1",
 )
@@ -75,6 +92,8 @@ TINY = (
     "io",
     "io:overtake=0",
     "io:overtake=2,tie=lexicographic",
+    "io:patience=3",
+    "br0:bonus=0.5,overtake=6",
     "io:horizon=3,gamma=.9",
     "io:horizon=2,refresh=iteration,cap=1,tie=smallest-total",
     "io:horizon=2,predictor=survival",
@@ -110,7 +129,7 @@ def stream(kind: str, n: int = 70, seed: int = 0) -> RequestStream:
         "iteration": lambda: at_iterations(times + 40 * late),
         "clock": lambda: at_times(times * 0.04 + 60.0 * late),
     }[kind]()
-    return request_stream(prompts, outputs, releases, seed=seed)
+    return request_stream(prompts, outputs, releases, keys=rng.integers(0, 12, n), seed=seed)
 
 
 @cache

@@ -91,7 +91,7 @@ def test_nobody_sees_output_lengths() -> None:
 
     simulate(small(), Given(look), workers=2, slots=1)
     methods = {"admissions", "as_seen", "forced"}
-    assert seen[0] == {"active", "admitted", "free", "iteration", "order", "slots"} | methods
+    assert seen[0] == {"active", "admitted", "free", "iteration", "order", "slots", "waited", "weights"} | methods
 
 
 def test_a_view_can_only_be_narrowed() -> None:

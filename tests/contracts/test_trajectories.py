@@ -107,7 +107,7 @@ def test_overtaking_cap(text: str) -> None:
     most = max(overtaken(run(text, kind, g, b, "compiled")).max(initial=0) for kind in KINDS for g, b in SHAPES)
     if cap is not None:
         assert most <= cap
-    elif text.partition(":")[0] != "brh":
+    elif text.partition(":")[0] != "brh" and policy(text).patience is None:
         assert most > 0, "without a cap a rule that chooses by size overtakes somewhere"
 
 
@@ -119,6 +119,23 @@ def test_cap_binds(text: str) -> None:
         chosen = dataclasses.replace(policy(text), overtake=cap)
         made = simulate(requests, chosen, workers=3, slots=1, keep_loads=True)
         assert overtaken(made).max() == cap
+
+
+@pytest.mark.parametrize("text", [t for t in (*SIZED, *TINY) if policy(t).patience is not None])
+def test_patience(text: str) -> None:
+    """Nobody later goes before a request that has waited as long as the cap says, and the cap is not slack."""
+    patience = policy(text).patience
+    assert patience is not None
+    longest = -1
+    for kind in KINDS:
+        made = run(text, kind, 3, 1, "plain" if text in TINY else "compiled")
+        entered, released = made.requests.admission_iteration, made.requests.release_iteration
+        for j in np.flatnonzero(entered > 0):
+            passed = np.flatnonzero((released[:j] > 0) & ((entered[:j] == 0) | (entered[:j] > entered[j])))
+            longest = max(longest, int((entered[j] - released[passed]).max(initial=-1)))
+    assert longest < patience
+    if policy(text).overtake is None and patience > 0:
+        assert longest == patience - 1, "on these streams somebody is passed one iteration before the cap"
 
 
 @pytest.mark.parametrize("engine", ["compiled", "plain"])

@@ -14,7 +14,7 @@ from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.kernels import sizes, step
 from lbtheory.decode.kernels import state as layout
 from lbtheory.decode.policies import Policy, View, make_policy, view_of_instance
-from lbtheory.decode.policies._balance import BalancePolicy, _Step
+from lbtheory.decode.policies._balance import BalancePolicy, BalanceStep
 from lbtheory.decode.predictors import History, Survival
 from lbtheory.decode.stream import request_stream
 from lbtheory.decode.timing import StepTime
@@ -123,7 +123,7 @@ def test_chosen_subset_is_the_best(form: str, instance: DecodeInstance, gamma: s
     assert isinstance(policy, BalancePolicy)
     rows = instance.projected.T.tolist()
     seen = view(policy, instance)
-    at = _Step(policy, seen, rows)
+    at = BalanceStep(policy, seen, rows)
     penalty = F(instance.workers) if form == "exact" else F(beta)
     for g in range(instance.workers):
         if not instance.free[g]:
@@ -154,7 +154,7 @@ def test_equal_scores_with_decimal_parameters(engine: str, greedy: int) -> None:
 @given(instance=instances(), data=st.data())
 def test_f_score_is_minus_the_change_of_imbalance(instance: DecodeInstance, data: st.DataObject) -> None:
     """Admit set after set: each time ``F⁰ = −ΔI``, in integers, margins updated in between."""
-    at = _Step(make_policy("br0"), view(make_policy("br0"), instance), [instance.loads.tolist()])  # type: ignore[arg-type]
+    at = BalanceStep(make_policy("br0"), view(make_policy("br0"), instance), [instance.loads.tolist()])  # type: ignore[arg-type]
     while at.open() and at.queue:
         g = data.draw(st.sampled_from(at.open()))
         size = data.draw(st.integers(1, min(at.free[g], len(at.queue))))
@@ -195,7 +195,7 @@ def test_exact_score_is_minus_the_discounted_change(instance: DecodeInstance, ga
     )
     policy = make_policy(f"brh:horizon=4,gamma={gamma},score=exact")
     assert isinstance(policy, BalancePolicy)
-    at = _Step(policy, view(policy, discounted), discounted.projected.T.tolist())
+    at = BalanceStep(policy, view(policy, discounted), discounted.projected.T.tolist())
     g = data.draw(st.integers(0, instance.workers - 1))
     chosen = tuple(sorted(data.draw(st.sets(st.integers(0, len(instance.waiting) - 1), min_size=1))))
     nothing = Assignment(workers=((),) * instance.workers)
@@ -232,7 +232,7 @@ def test_size_index_equals_brute_force(prompts: list[int], seed: int) -> None:
     policy, rng = make_policy("br0"), np.random.default_rng(seed)
     rule = policy.compiled(1)
     assert rule is not None
-    stream, limits, state = engine_compiled._arrays(requests, policy, rule, 1, len(prompts) + 1, StepTime())
+    stream, limits, state = engine_compiled.layout_arrays(requests, policy, rule, 1, len(prompts) + 1, StepTime())
     state.ints[layout.ITERATION] = 1
     waiting: list[int] = []
     while state.ints[layout.RELEASED] < len(prompts) or waiting:
@@ -261,17 +261,17 @@ def test_survival_equals_the_formula(outputs: list[int], cap: int) -> None:
     """``ĉ(a) = Σ_j (1 − F̂(a+j)) / (1 − F̂(a))`` and ``p̂_fin``, by counting; at ``F̂(a) = 1`` they are min(1, cap) and 1."""
     known = np.array(outputs)
     fitted = Survival(History(prompts=np.ones(len(outputs), int), outputs=known))
-    values = fitted.by_age(cap)
+    values = fitted.curve.by_age(cap)
     assert len(values) == max(outputs) + 1, "ages past all history share the last entry"
 
     def above(a: int) -> int:
         return int((known > a).sum())
 
     for a, value in enumerate(values):
-        finishing = fitted.finishing(np.array([a]), cap)[0]
+        finishing = fitted.curve.finishing(np.array([a]), cap)[0]
         if above(a):
             assert value == float(F(sum(above(a + j) for j in range(cap)), above(a)))
             assert finishing == pytest.approx(float(1 - F(above(a + cap), above(a))), abs=1e-15)
         else:
             assert value == min(1, cap) and finishing == 1
-    assert fitted.finishing(np.array([max(outputs) + 9]), cap)[0] == 1
+    assert fitted.curve.finishing(np.array([max(outputs) + 9]), cap)[0] == 1

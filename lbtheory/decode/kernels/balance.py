@@ -14,7 +14,18 @@ import numpy as np
 
 from lbtheory.decode.kernels import sizes, step
 from lbtheory.decode.kernels.jit import kernel
-from lbtheory.decode.kernels.state import ACTIVE, HEAD, ITERATION, NO_FORECAST, ORACLE, REFRESHED, RUNNING, TABLE, WAITING
+from lbtheory.decode.kernels.state import (
+    ACTIVE,
+    HAZARD,
+    HEAD,
+    ITERATION,
+    NO_FORECAST,
+    ORACLE,
+    REFRESHED,
+    RUNNING,
+    TABLE,
+    WAITING,
+)
 
 NEARLY_NOTHING = 1e-300  # makes "at least" out of "above"
 
@@ -43,7 +54,7 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
             return row, stop
         reach = look_ahead(stream, limits, state, admissions)
         if admissions > 0:
-            project(limits, state, reach, rule.projected, rule.peak)
+            project(stream, limits, state, reach, rule.projected, rule.peak)
             _admit_all(stream, limits, rule, state, reach, admissions)
         step.finish(limits, state, records, row, admissions)
     return rows, RUNNING
@@ -69,8 +80,22 @@ def look_ahead(stream, limits, state, admissions):  # type: ignore[no-untyped-de
 
 
 @kernel
-def project(limits, state, reach, projected, peak):  # type: ignore[no-untyped-def]
+def project(stream, limits, state, reach, projected, peak):  # type: ignore[no-untyped-def]
     """Projected loads ``A_{g,h}`` of the requests in flight for ``h = 0 … reach``, and their maxima."""
+    if limits.forecast == HAZARD:
+        step.expected(stream, limits, state, reach, projected)
+    else:
+        _cut_off(limits, state, reach, projected)
+    for h in range(reach + 1):
+        peak[h] = projected[0, h]
+    for g in range(1, limits.workers):
+        for h in range(reach + 1):
+            peak[h] = max(peak[h], projected[g, h])
+
+
+@kernel
+def _cut_off(limits, state, reach, projected):  # type: ignore[no-untyped-def]
+    """Cutoff projection: requests vanish at their forecast."""
     k = state.ints[ITERATION]
     origin = k if limits.refresh_each else state.ints[REFRESHED]
     counted = reach
@@ -90,11 +115,6 @@ def project(limits, state, reach, projected, peak):  # type: ignore[no-untyped-d
             row[h] = base + (k + h) * count
         for h in range(counted + 1, reach + 1):
             row[h] = base + (k + h) * count
-    for h in range(reach + 1):
-        peak[h] = projected[0, h]
-    for g in range(1, limits.workers):
-        for h in range(reach + 1):
-            peak[h] = max(peak[h], projected[g, h])
 
 
 @kernel

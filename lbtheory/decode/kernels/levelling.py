@@ -11,6 +11,7 @@ from lbtheory.decode.kernels import balance, sizes, step
 from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import (
     ACTIVE,
+    HAZARD,
     HEAD,
     ITERATION,
     NO_FORECAST,
@@ -20,6 +21,7 @@ from lbtheory.decode.kernels.state import (
     WAITING,
     WAITING_SUM,
 )
+from lbtheory.decode.predictors.base import MEDIAN, ONE
 
 
 class LevelRule(NamedTuple):
@@ -46,7 +48,7 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
             return row, stop
         reach = balance.look_ahead(stream, limits, state, admissions)
         if admissions > 0:
-            _levels(limits, rule, state, reach)
+            _levels(stream, limits, rule, state, reach)
             free = step.list_free(limits, state)
             slots = limits.workers * limits.slots - state.ints[ACTIVE]
             if rule.largest_first and state.ints[WAITING] <= slots:
@@ -58,41 +60,35 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
 
 
 @kernel
-def _levels(limits, rule, state, reach):  # type: ignore[no-untyped-def]
+def _levels(stream, limits, rule, state, reach):  # type: ignore[no-untyped-def]
     """``E_g``: the load that stands for worker ``g``."""
     k = state.ints[ITERATION]
     if limits.forecast != NO_FORECAST:
-        _projected_levels(limits, rule, state, reach)
+        _projected_levels(stream, limits, rule, state, reach)
         return
     for g in range(limits.workers):
         state.worker[g].level = state.worker[g].load - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
 
 
 @kernel
-def _projected_levels(limits, rule, state, reach):  # type: ignore[no-untyped-def]
+def _projected_levels(stream, limits, rule, state, reach):  # type: ignore[no-untyped-def]
     """LEVEL-H+: mean load + weighted mean of ``A_{g,h} − mean_g A_{g,h}`` before the worker's own next departure.
 
     Before it ``A_{g,h} = ℓ_g + h n_g``; in the mean over workers departures are refilled by the mean size seen so far.
     """
     k, workers = state.ints[ITERATION], limits.workers
     refill = state.ints[RELEASED_SUM] / state.ints[RELEASED]
-    balance.project(limits, state, reach, rule.projected, rule.peak)
+    balance.project(stream, limits, state, reach, rule.projected, rule.peak)
     for g in range(workers):
         state.worker[g].quota = reach + 1
     sums = rule.sums
-    left, value = 0, 0.0
+    left, value = 0.0, 0.0
     total_load = 0
     for h in range(reach + 1):
-        total, leaving = 0, 0
-        row = (k + h) & (state.ring_count.shape[1] - 1)
+        total = 0
         for g in range(workers):
             total += rule.projected[g, h]
-            gone = 0 if h == 0 else state.ring_count[g, row]
-            if h == 1:
-                gone += state.worker[g].late_count
-            if gone > 0:
-                leaving += gone
-                state.worker[g].quota = min(state.worker[g].quota, h)
+        leaving = _leaving(limits, state, h)
         if h == 0:
             total_load = total
         left += leaving
@@ -104,6 +100,30 @@ def _projected_levels(limits, rule, state, reach):  # type: ignore[no-untyped-de
         d = state.worker[g].quota
         ahead = (state.worker[g].load * sums[0, d] + state.worker[g].count * sums[1, d] - sums[2, d]) / sums[0, d]
         state.worker[g].level = total_load / workers + ahead - rule.phi * (k * state.worker[g].count - state.worker[g].entered)
+
+
+@kernel
+def _leaving(limits, state, h):  # type: ignore[no-untyped-def]
+    """Departures forecast at offset ``h``; ``quota`` of a worker is cut to ``h`` where it is the worker's first."""
+    if h == 0:
+        return 0.0
+    found = 0
+    row = (state.ints[ITERATION] + h) & (state.ring_count.shape[1] - 1)
+    for g in range(limits.workers):
+        if limits.forecast == HAZARD:
+            gone = state.ring_count[g, h]
+            before = 0 if h == 1 else state.worker[g].expected
+            state.worker[g].expected = before + gone
+            first = before + gone >= MEDIAN
+        else:
+            gone = state.ring_count[g, row]
+            if h == 1:
+                gone += state.worker[g].late_count
+            first = gone > 0
+        found += gone
+        if first:
+            state.worker[g].quota = min(state.worker[g].quota, h)
+    return found / ONE if limits.forecast == HAZARD else float(found)
 
 
 @kernel

@@ -18,7 +18,7 @@ SATURATED, BY_ITERATION, BY_CLOCK = range(3)
 # why a run stopped
 RUNNING, DRAINED, EXHAUSTED = range(3)
 # forecasts
-NO_FORECAST, ORACLE, TABLE = range(3)
+NO_FORECAST, ORACLE, TABLE, HAZARD = range(4)
 NEVER = np.iinfo(np.int64).max
 
 
@@ -37,6 +37,7 @@ WORKER = np.dtype(
         ("need", np.float64),
         ("quota", np.int64),
         ("urgency", np.float64),
+        ("expected", np.int64),  # departures expected so far in the window, in units of 1/ONE
     ]
 )
 REQUEST = np.dtype(
@@ -54,8 +55,10 @@ REQUEST = np.dtype(
         ("chain", np.int64),  # next request that leaves at the same iteration, −1 for none
         ("leaves", np.int64),  # forecast departure iteration, NEVER when it stays
         ("place", np.int64),  # index in State.members
-        ("table_start", np.int64),  # where its forecasts by age start in Stream.table, and how many there are
-        ("table_length", np.int64),
+        ("table_start", np.int64),  # where its own forecasts by age start in Stream.table (or its curve in Stream.alive),
+        ("table_first", np.int64),  # the age of the first of them,
+        ("table_length", np.int64),  # and how many there are
+        ("table_last", np.int64),  # the last entry of its curve, counted from the start
     ]
 )
 ROW = np.dtype(
@@ -81,7 +84,9 @@ class Stream(NamedTuple):
     sizes: np.ndarray  # distinct prompt sizes, ascending; empty when no size index is kept
     class_start: np.ndarray  # class r holds class_order[class_start[r]:class_start[r + 1]], release order
     class_order: np.ndarray
-    table: np.ndarray  # float64: forecasts ĉ by age, tables laid end to end
+    table: np.ndarray  # float64: forecasts ĉ by age, tables laid end to end, the first one common to all requests
+    alive: np.ndarray  # int64: survival curves, laid out likewise
+    common: int  # length of the first table or curve
 
 
 class Limits(NamedTuple):
@@ -95,8 +100,9 @@ class Limits(NamedTuple):
     t_token: float
     t_mean: float
     overtake: int  # cap D; −1 for none
+    patience: int  # cap on the iterations that a request waits; −1 for none
     indexed: bool  # keep the index of waiting sizes
-    forecast: int  # NO_FORECAST, ORACLE or TABLE
+    forecast: int  # NO_FORECAST, ORACLE, TABLE or HAZARD
     horizon: int
     cap: int  # forecasts are E min(r, cap); cap is H or H + 1
     refresh_each: bool  # forecasts are refreshed every iteration, else every H iterations
@@ -113,9 +119,9 @@ class State(NamedTuple):
     head: np.ndarray  # (R,) first request that leaves at an iteration, −1 for none
     class_head: np.ndarray  # (classes,) position in class_order of the first request not admitted
     tree: np.ndarray  # (classes + 1,) Fenwick tree over the classes that have a waiting request
-    ring_count: np.ndarray  # (G, P) forecast departures by iteration
+    ring_count: np.ndarray  # (G, P) forecast departures by iteration; with HAZARD expected ones by offset, in units of 1/ONE
     ring_base: np.ndarray  # (G, P) their Σ (S_i − x_i)
-    members: np.ndarray  # (G·B,) active requests, in no order; kept for TABLE forecasts
+    members: np.ndarray  # (G·B,) active requests, in no order; kept for TABLE and HAZARD
 
 
 class Records(NamedTuple):

@@ -27,6 +27,7 @@ from lbtheory.decode.kernels.state import (
     WAITING,
     WAITING_SUM,
 )
+from lbtheory.decode.predictors.base import ONE
 
 
 @kernel
@@ -58,7 +59,7 @@ def _depart(stream, limits, state, k):  # type: ignore[no-untyped-def]
         state.worker[g].entered -= state.request[i].admitted
         state.ints[ACTIVE] -= 1
         state.ints[FINISHED] += 1
-        if limits.forecast == TABLE:
+        if limits.forecast >= TABLE:
             if state.request[i].leaves != NEVER:
                 if state.request[i].leaves >= k:
                     row = state.request[i].leaves & (state.ring_count.shape[1] - 1)
@@ -160,7 +161,7 @@ def admit(stream, limits, state, i, g):  # type: ignore[no-untyped-def]
         row = end & (state.ring_count.shape[1] - 1)
         state.ring_count[g, row] += 1
         state.ring_base[g, row] += size - k
-    elif limits.forecast == TABLE:
+    elif limits.forecast >= TABLE:
         state.request[i].leaves = NEVER
         state.members[ints[ACTIVE]] = i
         state.request[i].place = ints[ACTIVE]
@@ -169,9 +170,13 @@ def admit(stream, limits, state, i, g):  # type: ignore[no-untyped-def]
 
 @inlined
 def overdue(limits, state):  # type: ignore[no-untyped-def]
-    """Whether the oldest waiting request has been overtaken ``D`` times and must go next."""
+    """Whether the oldest waiting request has been overtaken ``D`` times or waited too long, and must go next."""
     ints = state.ints
-    return limits.overtake >= 0 and ints[WAITING] > 0 and ints[ADMITTED] - ints[HEAD] >= limits.overtake
+    if ints[WAITING] == 0:
+        return False
+    if limits.overtake >= 0 and ints[ADMITTED] - ints[HEAD] >= limits.overtake:
+        return True
+    return limits.patience >= 0 and ints[ITERATION] - state.request[ints[HEAD]].released >= limits.patience
 
 
 @kernel
@@ -227,6 +232,47 @@ def finish(limits, state, records, row, admissions):  # type: ignore[no-untyped-
     state.floats[NOW] += duration
 
 
+@inlined
+def look_up(stream, state, i, age):  # type: ignore[no-untyped-def]
+    """``ĉ`` of request ``i`` at this age: its own entry, or the one that is common to all."""
+    place = age - state.request[i].table_first
+    if 0 <= place < state.request[i].table_length:
+        return stream.table[state.request[i].table_start + place]
+    return stream.table[min(age, stream.common - 1)]
+
+
+@kernel
+def expected(stream, limits, state, reach, projected):  # type: ignore[no-untyped-def]
+    """Hazard projection: expected loads ``Σ_i (W_i + h) P̂(r_i > h)`` into ``projected``, rounded to whole tokens.
+
+    Expected departures between ``h − 1`` and ``h`` go into ``state.ring_count[g, h]``, in units of ``1/ONE``.
+    """
+    k = state.ints[ITERATION]
+    departures = state.ring_count
+    for g in range(limits.workers):
+        for h in range(reach + 1):
+            projected[g, h] = 0
+            departures[g, h] = 0
+    for j in range(state.ints[ACTIVE]):
+        i = state.members[j]
+        g, age = state.request[i].worker, k - state.request[i].admitted
+        start, last = 0, stream.common - 1
+        if age < state.request[i].table_length:
+            start, last = state.request[i].table_start, state.request[i].table_last
+        now, load = stream.alive[start + min(age, last)], state.request[i].prompt + age
+        before = ONE
+        unit = ONE / now if now > 0 else 0.0
+        projected[g, 0] += load * ONE
+        for h in range(1, reach + 1):
+            stays = int(stream.alive[start + min(age + h, last)] * unit + 0.5)
+            projected[g, h] += (load + h) * stays
+            departures[g, h] += before - stays
+            before = stays
+    for g in range(limits.workers):
+        for h in range(reach + 1):
+            projected[g, h] = (projected[g, h] + ONE // 2) // ONE
+
+
 @kernel
 def oracle_window(stream, limits, state):  # type: ignore[no-untyped-def]
     """With forecasts refreshed every iteration: departures at ``k + H`` come into view."""
@@ -262,8 +308,7 @@ def refresh(stream, limits, state):  # type: ignore[no-untyped-def]
         state.worker[g].late_base = 0
     for j in range(state.ints[ACTIVE]):
         i = state.members[j]
-        age = min(k - state.request[i].admitted, state.request[i].table_length - 1)
-        forecast = stream.table[state.request[i].table_start + age]
+        forecast = look_up(stream, state, i, k - state.request[i].admitted)
         state.request[i].leaves = NEVER
         if forecast < limits.cap:
             away = max(1, int(forecast) + (1 if forecast > int(forecast) else 0))

@@ -2,17 +2,16 @@
 
 from dataclasses import fields
 from functools import cache
-from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 from lbtheory.core import ParameterError, UnknownNameError
+from lbtheory.decode.options import read_option
 from lbtheory.decode.policies.base import InformationSet as InformationSet
 from lbtheory.decode.policies.base import Policy as Policy
 from lbtheory.decode.policies.base import View as View
 from lbtheory.decode.policies.base import view_of_instance as view_of_instance
-from lbtheory.decode.predictors import History, Oracle, Predictor, Survival
-
-PREDICTORS = ("oracle", "survival")
+from lbtheory.decode.predictors import PREDICTORS as PREDICTORS
+from lbtheory.decode.predictors import History, Predictor, make_predictor
 
 
 @cache
@@ -88,29 +87,6 @@ def make_policy(text: str, *, history: History | None = None, overtake: int | No
 
 def _value(policy: str, key: str, value: str, kind: Any, history: History | None) -> Any:
     """Read an option by its type."""
-    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if kind is Predictor:
-        return _predictor(policy, value, history)
-    try:
-        if type(None) in kinds and value.lower() in ("none", "auto"):
-            return None
-        if bool in kinds:
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
-        if int in kinds:
-            return int(value)
-        if float in kinds:
-            return float(value)
-    except (ValueError, KeyError):
-        wanted = " or ".join("none" if k is type(None) else k.__name__ for k in kinds)
-        raise ParameterError(f"`{key}` of policy {policy!r} must be {wanted}; got {value!r}.") from None
-    return value
-
-
-def _predictor(policy: str, value: str, history: History | None) -> Predictor:
-    if value == "oracle":
-        return Oracle()
-    if value == "survival":
-        if history is None:
-            raise ParameterError(f"`predictor=survival` of policy {policy!r} needs a history of finished requests; got none.")
-        return Survival(history)
-    raise UnknownNameError("predictor", value, PREDICTORS)
+        return make_predictor(value, history)
+    return read_option(f"policy {policy!r}", key, value, kind)

@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lbtheory.core import ParameterError
 from lbtheory.decode.instance import Assignment
 from lbtheory.decode.policies.base import (
     CompiledRule,
@@ -48,11 +49,16 @@ class BalancePolicy(Policy):
         ``R_max``: requests at the head of the queue that stage 2 considers.
     search : enumeration | reachable-sums
         How stage 2 finds its subset; both are exact.
-    overtake : int
-        Cap ``D``; none by default.
+    overtake, patience : int
+        Cap ``D``, and cap on the iterations that a request waits; none by default.
+    bonus : float
+        Tokens that the score of a request gains for each iteration that it has waited, times the weight of its tenant: a
+        penalty on waiting (ours). With one, the rule runs in plain Python.
     """
 
     overtake: int | None = None
+    patience: int | None = None
+    bonus: float = 0.0
     greedy: int = 4
     window: int = 4
     search: str = "enumeration"
@@ -62,7 +68,10 @@ class BalancePolicy(Policy):
         check_range(self.name, "greedy", self.greedy, 0)
         check_range(self.name, "window", self.window, 1, 20)
         check_choice(self.name, "search", self.search, SEARCHES)
-        check_cap(self.name, self.overtake)
+        check_cap(self.name, self.overtake, self.patience)
+        check_range(self.name, "bonus", self.bonus, 0.0, 1e9)
+        if self.bonus and self.search != "enumeration":
+            raise ParameterError(f"`bonus` of policy {self.name!r} needs search=enumeration; got {self.search!r}.")
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]
@@ -91,8 +100,14 @@ class BalancePolicy(Policy):
 
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """Run both stages."""
-        loads = view.forecast.loads if self.offsets > 0 else [view.loads]
-        step = _Step(self, view, [list(row) for row in loads])
+        return self.decide(BalanceStep(self, view, self.rows(view)))
+
+    def rows(self, view: View) -> list[list[int]]:
+        """Projected loads by offset, or the loads alone."""
+        return [list(row) for row in view.forecast.loads] if self.offsets > 0 else [list(view.loads)]
+
+    def decide(self, step: "BalanceStep") -> Assignment:
+        """Run both stages of a step."""
         while step.left > 0:
             if step.overdue() or sum(step.free) > self.greedy:
                 g = min(step.open(), key=lambda j: (-step.free[j], step.loads[0][j], j))
@@ -113,8 +128,10 @@ class BalancePolicy(Policy):
             return 0.0
         return 4 * (len(weights) + 1) * float(np.finfo(float).eps) * sum(weights) * (1 + beta)
 
-    def compiled(self, workers: int) -> CompiledRule:
-        """The compiled rule."""
+    def compiled(self, workers: int) -> CompiledRule | None:
+        """The compiled rule; none with a bonus, since the best request is then no matter of its size alone."""
+        if self.bonus:
+            return None
         from lbtheory.decode.kernels import balance
 
         h = self.offsets
@@ -146,7 +163,7 @@ def powers(gamma: float, horizon: int) -> list[float]:
     return values
 
 
-class _Step:
+class BalanceStep:
     """One step in progress: loads by offset, free slots, the queue (positions), what was chosen."""
 
     def __init__(self, policy: BalancePolicy, view: View, loads: list[list[int]]) -> None:
@@ -157,6 +174,7 @@ class _Step:
         gamma, beta, horizon = decimal(policy.discount), decimal(policy.penalty(len(view.free))), len(loads) - 1
         self.over, self.under = beta.numerator, beta.denominator
         self.scale = gamma.denominator**horizon * beta.denominator
+        self.bonus = decimal(policy.bonus) * self.scale
         self.weights = [gamma.numerator**h * gamma.denominator ** (horizon - h) for h in range(horizon + 1)]
 
     def open(self) -> list[int]:
@@ -165,7 +183,7 @@ class _Step:
 
     def overdue(self) -> bool:
         """Whether the overtaking cap forces the oldest request."""
-        return oldest_overdue(self.view, self.policy.overtake, self.admitted, self.queue)
+        return oldest_overdue(self.view, self.policy, self.admitted, self.queue)
 
     def place(self, position: int, g: int) -> None:
         """Admit; the request is taken to stay through the window."""
@@ -194,7 +212,11 @@ class _Step:
         """Place in the queue of the request with the largest score; ties: earliest."""
         sizes = self.view.prompts
         scores = {s: self.score(g, s, 1) for s in {sizes[i] for i in self.queue}}
-        return max(range(len(self.queue)), key=lambda j: (scores[sizes[self.queue[j]]], -j))
+        return max(range(len(self.queue)), key=lambda j: (scores[sizes[self.queue[j]]] + self.gain(self.queue[j]), -j))
+
+    def gain(self, position: int) -> Fraction | int:
+        """What a waiting request's score gains by its wait, in the units of `score`."""
+        return self.bonus * self.view.weights[position] * self.view.waited[position] if self.bonus else 0
 
     def best_subset(self, g: int) -> Sequence[int]:
         """Best subset of the window; equal scores: fewest requests, then earliest released."""
@@ -204,13 +226,13 @@ class _Step:
         value, subset = max(find(g, window, room), key=lambda c: (c[0], -len(c[1]), [-i for i in c[1]]))
         if value > 0:
             return subset
-        singles = [(self.score(g, self.view.prompts[i], 1), -i) for i in window]
+        singles = [(self.score(g, self.view.prompts[i], 1) + self.gain(i), -i) for i in window]
         return (-max(singles)[1],)
 
-    def _enumerate(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[int, Sequence[int]]]:
+    def _enumerate(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[Fraction | int, Sequence[int]]]:
         for n in range(1, room + 1):
             for subset in combinations(window, n):
-                yield self.score(g, sum(self.view.prompts[i] for i in subset), n), subset
+                yield self.score(g, sum(self.view.prompts[i] for i in subset), n) + sum(map(self.gain, subset)), subset
 
     def _reachable(self, g: int, window: Sequence[int], room: int) -> Iterator[tuple[int, Sequence[int]]]:
         """Probe the totals that can be reached, for each number of requests.

@@ -22,16 +22,17 @@ from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, 
 
 @dataclass(slots=True, kw_only=True)
 class LevellingPolicy(Policy):
-    """Base of LEVEL, LEVEL+ and LEVEL-H+."""
+    """Base of LEVEL, LEVEL+ and LEVEL-H+; ``overtake`` and ``patience`` are their caps on waiting."""
 
     overtake: int | None = 64
+    patience: int | None = None
     sized: ClassVar[bool] = True
     information: ClassVar[InformationSet] = InformationSet.LOADS | InformationSet.AGES | InformationSet.PROMPTS
     fixed_order: ClassVar[bool] = False
     largest_first: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_cap(self.name, self.overtake)
+        check_cap(self.name, self.overtake, self.patience)
 
     @abstractmethod
     def settings(self) -> tuple[int, float, float, bool]:
@@ -92,7 +93,7 @@ class _Step:
 
     def overdue(self) -> bool:
         """Whether the overtaking cap forces the oldest request."""
-        return oldest_overdue(self.view, self.policy.overtake, self.admitted, self.queue)
+        return oldest_overdue(self.view, self.policy, self.admitted, self.queue)
 
     def take(self, position: int, g: int) -> None:
         """Admit the request at this position of the original queue."""

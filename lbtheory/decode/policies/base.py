@@ -45,6 +45,8 @@ class View:
     ----------
     iteration, slots, admitted : int
         Iteration ``k``, slots ``B`` a worker, requests admitted before this step.
+    waited, weights : list of int (R,)
+        Iterations that each waiting request has waited, and the weight of its tenant (1 where there are none).
     free, active : list of int (G,)
         Free slots and active requests of each worker.
     order : list of int (R,)
@@ -59,7 +61,7 @@ class View:
         Uniform draws that belong to the waiting requests (``COINS``).
     """
 
-    __slots__ = ("_information", "_known", "active", "admitted", "free", "iteration", "order", "slots")
+    __slots__ = ("_information", "_known", "active", "admitted", "free", "iteration", "order", "slots", "waited", "weights")
 
     def __init__(
         self,
@@ -71,10 +73,13 @@ class View:
         free: list[int],
         active: list[int],
         order: list[int],
+        waited: list[int],
+        weights: list[int],
         **known: Any,
     ) -> None:
         self.iteration, self.slots, self.admitted = iteration, slots, admitted
         self.free, self.active, self.order = free, active, order
+        self.waited, self.weights = waited, weights
         self._information = information
         self._known = {name: value for name, value in known.items() if _NEEDS[name] in information}
 
@@ -97,6 +102,8 @@ class View:
             free=self.free,
             active=self.active,
             order=self.order,
+            waited=self.waited,
+            weights=self.weights,
             **self._known,
         )
 
@@ -105,16 +112,17 @@ class View:
         """``U = min(waiting, Σ_g c_g)``."""
         return min(len(self.order), sum(self.free))
 
-    def forced(self, overtake: int | None) -> int:
-        """How many of the oldest waiting requests must be among the admitted of this step under the overtaking cap.
+    def forced(self, overtake: int | None, patience: int | None = None) -> int:
+        """How many of the oldest waiting requests must be among the admitted of this step under the two caps.
 
-        Request ``i`` is forced once ``admitted − i ≥ D``. In a step that admits ``U``, exactly those with
-        ``i ≤ admitted + U − 1 − D`` come due, at most ``U`` of them.
+        Request ``i`` is forced once ``admitted − i ≥ D``, or once it has waited ``patience`` iterations. In a step that admits
+        ``U``, exactly those with ``i ≤ admitted + U − 1 − D`` come due by the first, at most ``U`` by both.
         """
-        if overtake is None:
-            return 0
-        last = self.admitted + self.admissions - 1 - overtake
-        return min(self.admissions, sum(1 for i in self.order if i <= last))
+        due = 0 if patience is None else sum(1 for age in self.waited if age >= patience)
+        if overtake is not None:
+            last = self.admitted + self.admissions - 1 - overtake
+            due = max(due, sum(1 for i in self.order if i <= last))
+        return min(self.admissions, due)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,27 +130,47 @@ class ForecastNeed:
     """Forecasts that a policy asks for: by whom, how far (``H``), the cap of ``min(r, cap)``, and how often.
 
     ``every_iteration=False`` is the paper's rule: forecasts are made every ``H`` iterations and the window shrinks in between.
+    ``hazard`` asks for the expected load path instead of the cutoff path; it is made anew in every iteration.
     """
 
     predictor: Predictor
     horizon: int
     cap: int
     every_iteration: bool
+    hazard: bool = False
 
 
-def oldest_overdue(view: View, overtake: int | None, admitted: int, queue: list[int]) -> bool:
-    """Whether the oldest of ``queue`` (positions) is forced after ``admitted`` admissions: ``admitted − i ≥ D``."""
-    return overtake is not None and bool(queue) and admitted - view.order[queue[0]] >= overtake
+def oldest_overdue(view: View, policy: "Policy", admitted: int, queue: list[int]) -> bool:
+    """Whether the oldest of ``queue`` (positions) is forced after ``admitted`` admissions, by either cap of the policy."""
+    if not queue:
+        return False
+    oldest, overtake, patience = queue[0], policy.overtake, policy.patience
+    by_number = overtake is not None and admitted - view.order[oldest] >= overtake
+    return by_number or (patience is not None and view.waited[oldest] >= patience)
 
 
 REFRESHES = ("window", "iteration")
 
 
-def window_need(predictor: Predictor, horizon: int, cap: int, refresh: str) -> ForecastNeed | None:
+PROJECTIONS = ("cutoff", "hazard")
+
+
+def window_need(predictor: Predictor, horizon: int, cap: int, refresh: str, projection: str = "cutoff") -> ForecastNeed | None:
     """What BR-H and IO_H ask for: forecasts of ``min(r, H + cap)``, made anew every window or iteration; None at ``H = 0``."""
     if horizon == 0:
         return None
-    return ForecastNeed(predictor=predictor, horizon=horizon, cap=horizon + cap, every_iteration=refresh == "iteration")
+    each, hazard = refresh == "iteration", projection == "hazard"
+    return ForecastNeed(predictor=predictor, horizon=horizon, cap=horizon + cap, every_iteration=each or hazard, hazard=hazard)
+
+
+def check_projection(policy: str, projection: str, predictor: Predictor) -> None:
+    """Raise `ParameterError` unless the projection is known and the predictor has what it needs."""
+    check_choice(policy, "projection", projection, PROJECTIONS)
+    if projection == "hazard" and not predictor.curves:
+        raise ParameterError(
+            f"`projection=hazard` of policy {policy!r} needs a predictor with survival curves (survival, exact-match); "
+            f"got {predictor.name!r}. Take one of them, or projection=cutoff."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +186,8 @@ class Policy(ABC):
     """Base of all policies.
 
     Subclasses are dataclasses; their fields are the options that ``--policy NAME:key=value`` sets. ``overtake`` is the cap
-    ``D`` for policies that choose by size.
+    ``D`` for policies that choose by size, ``patience`` their cap on the iterations that a request waits: once reached, the
+    request goes before any other (a cap on waits as far as slots come free; below the waits of FCFS it is FCFS).
     """
 
     name: ClassVar[str]
@@ -166,6 +195,7 @@ class Policy(ABC):
     sized: ClassVar[bool] = False
     """Whether the policy chooses requests by size (and so may leave some waiting)."""
     overtake: int | None = None
+    patience: int | None = None
 
     def reset(self, workers: int, slots: int) -> None:  # noqa: B027 (most policies keep no state)
         """Forget everything before a run."""
@@ -192,12 +222,13 @@ def check_choice(policy: str, name: str, value: Any, choices: tuple[Any, ...]) -
         raise ParameterError(f"`{name}` of policy {policy!r} must be one of {', '.join(map(str, choices))}; got {value!r}.")
 
 
-def check_cap(policy: str, overtake: int | None) -> None:
-    """Raise `ParameterError` unless the overtaking cap is None or a whole number ≥ 0."""
-    if overtake is not None and (isinstance(overtake, bool) or not isinstance(overtake, int) or not 0 <= overtake < 2**62):
-        raise ParameterError(
-            f"`overtake` of policy {policy!r} must be none or a whole number ≥ 0 and below 2^62; got {overtake!r}."
-        )
+def check_cap(policy: str, overtake: int | None, patience: int | None = None) -> None:
+    """Raise `ParameterError` unless each cap is None or a whole number ≥ 0."""
+    for name, cap in (("overtake", overtake), ("patience", patience)):
+        if cap is not None and (isinstance(cap, bool) or not isinstance(cap, int) or not 0 <= cap < 2**62):
+            raise ParameterError(
+                f"`{name}` of policy {policy!r} must be none or a whole number ≥ 0 and below 2^62; got {cap!r}."
+            )
 
 
 def check_range(policy: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
@@ -228,5 +259,7 @@ def view_of_instance(instance: DecodeInstance, information: InformationSet, rng:
         free=instance.free.tolist(),
         active=instance.active.tolist(),
         order=list(range(len(waiting))),
+        waited=[0] * len(waiting),
+        weights=[1] * len(waiting),
         **known,
     )

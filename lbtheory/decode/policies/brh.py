@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from lbtheory.core import ParameterError
 from lbtheory.decode.policies._balance import SCORES, BalancePolicy
-from lbtheory.decode.policies.base import REFRESHES, ForecastNeed, check_choice, check_range, window_need
+from lbtheory.decode.policies.base import REFRESHES, ForecastNeed, check_choice, check_projection, check_range, window_need
 from lbtheory.decode.predictors import Oracle, Predictor
 
 
@@ -25,6 +25,9 @@ class BrH(BalancePolicy):
         0: forecasts of ``min(r, H)`` as in the paper; 1: of ``min(r, H + 1)``, which tells ``r = H`` from ``r > H``.
     predictor : Predictor
         Oracle by default.
+    projection : cutoff | hazard
+        A request is projected up to its forecast (the paper's), or with its survival probabilities (ours; forecasts are then
+        made anew in every iteration).
     """
 
     name: ClassVar[str] = "brh"
@@ -35,6 +38,7 @@ class BrH(BalancePolicy):
     refresh: str = "window"
     cap: int = 0
     predictor: Predictor = field(default_factory=Oracle)
+    projection: str = "cutoff"
 
     def __post_init__(self) -> None:
         BalancePolicy.__post_init__(self)
@@ -47,6 +51,7 @@ class BrH(BalancePolicy):
             raise ParameterError("`beta` of policy 'brh' must be left out with score=exact: the exact form has β = G.")
         check_choice(self.name, "refresh", self.refresh, REFRESHES)
         check_choice(self.name, "cap", self.cap, (0, 1))
+        check_projection(self.name, self.projection, self.predictor)
 
     @property
     def offsets(self) -> int:
@@ -69,4 +74,4 @@ class BrH(BalancePolicy):
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts of the requests in flight over the window."""
-        return window_need(self.predictor, self.horizon, self.cap, self.refresh)
+        return window_need(self.predictor, self.horizon, self.cap, self.refresh, self.projection)

@@ -34,16 +34,17 @@ class SolvedPolicy(Policy):
     -------
     time_limit : float
         Seconds a decision; none by default. A limit makes the run depend on the machine.
-    overtake : int
-        Cap ``D``.
+    overtake, patience : int
+        Cap ``D``, and cap on the iterations that a request waits.
     """
 
     sized: ClassVar[bool] = True
     overtake: int | None = None
+    patience: int | None = None
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        check_cap(self.name, self.overtake)
+        check_cap(self.name, self.overtake, self.patience)
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]
@@ -65,7 +66,7 @@ class SolvedPolicy(Policy):
         instance = decode_instance(
             view.loads, view.free, view.prompts, projected=np.array(rows, np.int64).T, gamma=self.discount()
         )
-        solution = self.solve(instance, frozenset(range(view.forced(self.overtake))), rng)
+        solution = self.solve(instance, frozenset(range(view.forced(self.overtake, self.patience))), rng)
         if solution.assignment is None:
             raise PolicyError(
                 f"policy {self.name!r} found no assignment in iteration {view.iteration}: {solution.status.remedy}"

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from lbtheory.decode.policies._balance import powers
 from lbtheory.decode.policies._levelling import projected_levels
-from lbtheory.decode.policies.base import ForecastNeed, InformationSet, View, check_range
+from lbtheory.decode.policies.base import ForecastNeed, InformationSet, View, check_projection, check_range, window_need
 from lbtheory.decode.policies.level_plus import LevelPlus
 from lbtheory.decode.predictors import Oracle, Predictor
 
@@ -20,18 +20,23 @@ class LevelH(LevelPlus):
     Options (beside those of LEVEL+)
     --------------------------------
     gamma, horizon, predictor
+    projection : cutoff | hazard
+        As for BR-H. Under the hazard projection the next departure is put where the worker's expected departures reach
+        ``log 2``, the median of the first of many rare ones.
     """
 
     name: ClassVar[str] = "level-h"
     gamma: float = 0.97
     horizon: int = 150
     predictor: Predictor = field(default_factory=Oracle)
+    projection: str = "cutoff"
     information: ClassVar[InformationSet] = LevelPlus.information | InformationSet.FORECAST
 
     def __post_init__(self) -> None:
         LevelPlus.__post_init__(self)
         check_range(self.name, "gamma", self.gamma, 1e-9, 1.0)
         check_range(self.name, "horizon", self.horizon, 1, 100_000)
+        check_projection(self.name, self.projection, self.predictor)
 
     @property
     def window_weights(self) -> list[float]:
@@ -42,6 +47,6 @@ class LevelH(LevelPlus):
         """Projected ``E_g``."""
         return projected_levels(view, self.window_weights, self.settings()[2])
 
-    def forecast_need(self) -> ForecastNeed:
+    def forecast_need(self) -> ForecastNeed | None:
         """Forecasts over the window, every iteration."""
-        return ForecastNeed(predictor=self.predictor, horizon=self.horizon, cap=self.horizon + 1, every_iteration=True)
+        return window_need(self.predictor, self.horizon, 1, "iteration", self.projection)

@@ -48,6 +48,7 @@ def synthetic(
     prompt_cv: float | None = None,
     recurrence: float = 0.0,
     output_correlation: float = 0.8,
+    prompt_correlation: float = 0.0,
     rate: float | None = None,
 ) -> Trace:
     """A synthetic trace by name.
@@ -67,6 +68,9 @@ def synthetic(
         Share of requests that repeat an earlier prompt, in [0, 1); 0 gives no keys.
     output_correlation : float
         Correlation in [0, 1] of the latent normals of outputs of one key.
+    prompt_correlation : float
+        Correlation in [−1, 1] of the latent normals of a request's prompt and output: the same sizes, paired otherwise. Not
+        with recurring prompts.
     rate : float, optional
         Poisson arrivals, requests a second; without it the trace has lengths only.
 
@@ -79,11 +83,17 @@ def synthetic(
     law = SYNTHETIC[name]
     size = law.requests if n is None else n
     _check(size, recurrence, output_correlation, rate)
+    if not -1 <= prompt_correlation <= 1:
+        raise ParameterError(f"`prompt_correlation` of `synthetic` must be in [−1, 1]; got {prompt_correlation}.")
     prompt_rng, output_rng, key_rng, arrival_rng = _streams(seed, name)
     cv = law.prompt_cv if prompt_cv is None else prompt_cv
     prompts = _stratified(_capped_lognormal(law.prompt_mean, cv, PROMPT_CAP), size, prompt_rng)
     outputs = _stratified(law.output(), size, output_rng)
     keys, repeats = None, 0
+    if prompt_correlation:
+        if recurrence > 0:
+            raise ParameterError("`prompt_correlation` of `synthetic` does not go with `recurrence`; set one of them to 0.")
+        outputs = _paired(prompts, outputs, prompt_correlation, key_rng)
     if recurrence > 0:
         repeats = min(round(recurrence * size), size - 1)
         group = _groups(size, repeats, key_rng)
@@ -248,6 +258,17 @@ def _linked(outputs: np.ndarray, group: np.ndarray, correlation: float, rng: np.
     linked = np.empty_like(outputs)
     linked[np.argsort(latent, kind="stable")] = np.sort(outputs)
     return linked
+
+
+def _paired(prompts: np.ndarray, outputs: np.ndarray, correlation: float, rng: np.random.Generator) -> np.ndarray:
+    """The same outputs, rearranged by the ranks of latent normals correlated with those of the prompts (ties at random)."""
+    n = len(prompts)
+    rank = np.empty(n)
+    rank[np.lexsort((rng.random(n), prompts))] = np.sort(rng.standard_normal(n))
+    latent = correlation * rank + math.sqrt(1 - correlation**2) * rng.standard_normal(n)
+    paired = np.empty_like(outputs)
+    paired[np.argsort(latent, kind="stable")] = np.sort(outputs)
+    return paired
 
 
 def _hashes(n: int, rng: np.random.Generator) -> np.ndarray:

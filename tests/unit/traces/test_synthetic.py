@@ -87,3 +87,17 @@ def test_residual_lengths() -> None:
     assert np.array_equal(some[7:], outputs[7:])
     with pytest.raises(ParameterError, match="`slots`"):
         residual_start(outputs[:3], 4, np.random.default_rng(0))
+
+
+def test_prompts_may_say_something_about_outputs() -> None:
+    """The same sizes, paired by rank; the latent correlation shows in the ranks (6/π arcsin(ρ/2))."""
+    plain = synthetic("proprietary-like", 0, n=6_000)
+    for correlation in (-0.9, 0.5, 1.0):
+        trace = synthetic("proprietary-like", 0, n=6_000, prompt_correlation=correlation)
+        assert np.array_equal(trace.prompts, plain.prompts)
+        assert np.array_equal(np.sort(trace.outputs), np.sort(plain.outputs))
+        ranks = np.corrcoef(trace.prompts.argsort().argsort(), trace.outputs.argsort().argsort())[0, 1]
+        assert ranks == pytest.approx(6 / np.pi * np.arcsin(correlation / 2), abs=0.03)
+    for bad in ({"prompt_correlation": 1.1}, {"prompt_correlation": 0.5, "recurrence": 0.5}):
+        with pytest.raises(ParameterError, match="prompt_correlation"):
+            synthetic("proprietary-like", 0, **bad)  # type: ignore[arg-type]

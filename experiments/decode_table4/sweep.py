@@ -1,0 +1,36 @@
+"""Table 4 of the decode paper: 4, 8 and 16 workers on the first workload; data only."""
+
+TITLE = "The published methods and ours on 4, 8 and 16 workers"
+REFERENCE = "decode paper, Table 4 and section 6.3"
+SECONDS = {"quick": 60, "full": 600}  # one process
+
+BRH = "brh:beta=14.67,gamma=0.64"
+POLICIES = [
+    "jsq",
+    "random",
+    "rr",
+    "p2c",
+    "token-jsq",
+    "br0",
+    "brh:beta=43,gamma=0.86",
+    BRH,
+    f"{BRH},predictor=survival",
+    f"{BRH},predictor=exact-match",
+    "level-plus",
+    "level-h",
+    "level-h:predictor=survival",
+    "level-h:predictor=exact-match",
+]
+JSQ_ROW = {"jsq_imbalance": 215_110.0, "jsq_throughput": 843.0, "jsq_tpot_p95": 0.0832}
+SYSTEM = {"workload": "proprietary-like", "slots": 8, "queue": 64, "warmup": 4_000, "recurrence": 0.5, "calibrated_on": 8}
+SEEDS = {"quick": 2, "full": 20}
+
+
+def cells(scale):
+    """One cell a number of workers, overtaking cap and seed; all are calibrated on the JSQ row of eight workers."""
+    return [
+        ("lbtheory.decode.tasks:replay", {"policies": POLICIES, "workers": g, "overtake": cap, **JSQ_ROW, **SYSTEM}, seed)
+        for g in (4, 8, 16)
+        for cap in (None, 64)
+        for seed in range(SEEDS[scale])
+    ]

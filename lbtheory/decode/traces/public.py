@@ -1,0 +1,42 @@
+"""Public trace files that an experiment replays where they are at hand: named here, kept elsewhere.
+
+They are looked for in the folder that the environment variable ``LBTHEORY_TRACES`` names, else in ``shared/data`` beside the
+checkout. Experiments leave out what is not there.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+_COUNTS = "prompt=prompt_tokens,output=output_tokens"
+PUBLIC: dict[str, tuple[str, dict[str, Any]]] = {
+    "Azure 2023 conversation": ("azure_llm_2023/AzureLLMInferenceTrace_conv.csv.gz", {}),
+    "Azure 2023 code": ("azure_llm_2023/AzureLLMInferenceTrace_code.csv.gz", {}),
+    "Mooncake conversation": ("mooncake_fast25/conversation_trace.jsonl.gz", {}),
+    "Mooncake synthetic": ("mooncake_fast25/synthetic_trace.jsonl.gz", {}),
+    "Etalon bwb": ("etalon_lengths/bwb_stats_llama2_tokenizer_filtered_v2.csv.gz", {}),
+    "Etalon ShareGPT": ("etalon_lengths/sharegpt_8k_filtered_stats_llama2_tokenizer.csv.gz", {}),
+    "Vidur arXiv": ("vidur_arxiv_summarization/arxiv_summarization_stats_llama2_tokenizer_filtered_v2.csv.gz", {}),
+    "ServeGen R1": ("servegen_deepseek_r1/synthetic_10000.csv.gz", {"columns": _COUNTS}),
+    "APEX creation, Llama": ("apex_traces/llama_creation_05.csv.gz", {"columns": _COUNTS}),
+    "APEX creation, Mistral": ("apex_traces/mistral_creation_05.csv.gz", {"columns": _COUNTS}),
+    "APEX LMSYS": ("apex_traces/llama_lmsys_05.csv.gz", {"columns": _COUNTS}),
+    "APEX summarisation": ("apex_traces/llama_summarization_05_merged.csv.gz", {"columns": _COUNTS}),
+    "ShareGPT 300": (
+        "sharegpt_lengths_300/sharegpt_300_sps10_lengths.csv.gz",
+        {"columns": "prompt=input_toks,output=output_toks"},
+    ),
+}
+"""File and reading options by name."""
+
+
+def public_traces() -> dict[str, dict[str, Any]]:
+    """The public traces that are at hand, as fields of `lbtheory.decode.workload.Source` (outputs of zero are dropped)."""
+    named = os.environ.get("LBTHEORY_TRACES")
+    folder = Path(named) if named else Path(__file__).resolve().parents[4] / "shared" / "data"
+    found = {}
+    for name, (file, options) in PUBLIC.items():
+        if (folder / file).is_file():
+            kind = {"trace_format": "columns"} if "columns" in options else {}
+            found[name] = {"trace": str(folder / file), "zero_outputs": "drop", **kind, **options}
+    return found

@@ -1,0 +1,109 @@
+"""Ratios of mean imbalance to JSQ's against the number of workers, published beside reproduced."""
+
+from lbtheory.plots.sweeps import curves
+
+TITLE = "Table 4: 4, 8 and 16 workers"
+REFERENCE = "decode paper, Table 4"
+
+BRH = "brh:beta=14.67,gamma=0.64"
+LABELS = {
+    "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
+    BRH: "BR-H (14.67, 0.64)",
+    f"{BRH},predictor=survival": "BR-H Survival",
+    f"{BRH},predictor=exact-match": "BR-H ExactMatch",
+    "level-h:predictor=survival": "LEVEL-H+ Survival",
+    "level-h:predictor=exact-match": "LEVEL-H+ ExactMatch",
+}
+SHOWN = ("br0", BRH, "level-plus", "level-h")
+BASELINES = ("random", "rr", "p2c", "jsq")
+COLUMNS = {
+    "workers": "G",
+    "method": "method",
+    "overtake": "cap D",
+    "published_imbalance": "I published",
+    "imbalance": "I",
+    "published_ratio": "JSQ ÷ published",
+    "ratio": "JSQ ÷",
+    "ratio_half": "±",
+    "published_tpot": "P95 ms published",
+    "tpot": "P95 ms",
+    "published_throughput": "tok/s published",
+    "throughput": "tok/s",
+    "published_gain": "% over best baseline, published",
+    "gain": "% over best baseline",
+    "barrier_idle": "idle, token work",
+    "wait_max": "longest wait, iterations",
+}
+
+
+def compare(tables):
+    """One row a number of workers, cap and method."""
+    data = _joined(tables)
+    data["method"] = data["policy"].map(lambda name: LABELS.get(name, name))
+    data["tpot"] = 1000 * data["tpot_p95"]
+    return data[list(COLUMNS)]
+
+
+def draw(tables):
+    """A panel a cap; dotted lines with hollow marks are published (they had no cap)."""
+    data = _joined(tables)
+    data = data[data["policy"].isin(SHOWN)].copy()
+    data["low"], data["high"] = data["ratio"] - data["ratio_half"], data["ratio"] + data["ratio_half"]
+    data["published"] = data["published_ratio"].where(data["overtake"] == "none")
+    data["panel"] = data["overtake"].map(lambda cap: "no cap" if cap == "none" else f"overtaking cap {cap}")
+    return curves(
+        data,
+        x="workers",
+        y="ratio",
+        series="policy",
+        panel="panel",
+        labels=LABELS,
+        xlabel="workers G",
+        ylabel="mean imbalance of JSQ ÷ that of the method",
+        xlog=2,
+        ylog=True,
+        across=2,
+        height=3.0,
+    )
+
+
+def numbers(tables):
+    """Ratios and gains for the caption."""
+    data = _joined(tables).set_index(["workers", "overtake", "policy"])
+    found = {}
+    for g in (4, 8, 16):
+        for name, policy in (("br0", "br0"), ("brh", BRH), ("level", "level-plus"), ("levelh", "level-h")):
+            for cap in ("none", "64"):
+                found[f"{name}_{g}_{cap}"] = data.loc[(g, cap, policy), "ratio"]
+            found[f"{name}_gain_{g}"] = data.loc[(g, "none", policy), "gain"]
+    return found
+
+
+def statements(tables):
+    """Ratios to JSQ, without a cap."""
+    data = _joined(tables)
+    data = data[(data["overtake"] == "none") & (data["policy"] != "jsq") & data["published_ratio"].notna()]
+    return [
+        {
+            "text": f"G = {row.workers}, {LABELS.get(row.policy, row.policy)}: mean imbalance, JSQ ÷ method",
+            "published": row.published_ratio,
+            "reproduced": row.ratio,
+            "low": row.ratio - row.ratio_half,
+            "high": row.ratio + row.ratio_half,
+        }
+        for row in data.itertuples()
+    ]
+
+
+def _joined(tables):
+    published = tables["published"].copy()
+    jsq = published[published["policy"] == "jsq"].set_index("workers")["imbalance"]
+    best = published[published["policy"].isin(BASELINES)].groupby("workers")["throughput"].max()
+    published["published_ratio"] = published["workers"].map(jsq) / published["imbalance"]
+    published["published_gain"] = 100 * (published["throughput"] / published["workers"].map(best) - 1)
+    renamed = published.rename(
+        columns={"imbalance": "published_imbalance", "tpot_p95_ms": "published_tpot", "throughput": "published_throughput"}
+    )
+    data = tables["decode-table4"].copy()
+    data["overtake"] = data["overtake"].astype(str)
+    return data.merge(renamed, on=["workers", "policy"], how="left")
