@@ -6,6 +6,7 @@ Symbols: ``y_{g,t}`` requests of size ``t`` for worker ``g``, ``x_g`` their tota
 The solver and the compiled kernel are imported where they are used.
 """
 
+from lbtheory.decode.exact.io import METHODS as METHODS
 from lbtheory.decode.exact.io import solve_io as solve_io
 from lbtheory.decode.exact.min_max import solve_min_max as solve_min_max
 from lbtheory.decode.exact.result import Solution as Solution

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from lbtheory.core import PolicyError
-from lbtheory.decode.exact import Solution, solve_io, solve_min_max
+from lbtheory.decode.exact import METHODS, TIES, Solution, solve_io, solve_min_max
 from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies.base import (
     REFRESHES,
@@ -83,9 +83,12 @@ class ExactIo(SolvedPolicy):
         As for BR-H; ``horizon=0`` by default.
     tie : lexicographic | smallest-total | random | none
         Which of several optima is taken.
+    method : special | class-count | binary
+        How it is solved, see `solve_io`.
     """
 
     name: ClassVar[str] = "io"
+    method: str = "special"
     horizon: int = 0
     gamma: float = 1.0
     refresh: str = "window"
@@ -99,7 +102,8 @@ class ExactIo(SolvedPolicy):
         check_range(self.name, "gamma", self.gamma, 1e-9, 1.0)
         check_choice(self.name, "refresh", self.refresh, REFRESHES)
         check_choice(self.name, "cap", self.cap, (0, 1))
-        check_choice(self.name, "tie", self.tie, ("lexicographic", "smallest-total", "random", "none"))
+        check_choice(self.name, "tie", self.tie, TIES)
+        check_choice(self.name, "method", self.method, METHODS)
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts over the window."""
@@ -111,7 +115,9 @@ class ExactIo(SolvedPolicy):
 
     def solve(self, instance: DecodeInstance, forced: frozenset[int], rng: np.random.Generator) -> Solution:
         """Solve IO_H."""
-        return solve_io(instance, time_limit=self.time_limit, tie=self.tie, seed=rng, must_admit=forced)
+        return solve_io(
+            instance, formulation=self.method, time_limit=self.time_limit, tie=self.tie, seed=rng, must_admit=forced
+        )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,352 @@
+"""Compiled exact decisions at offset 0 where the queue covers the free slots: IO_0 and SpreadLex.
+
+For a largest load ``M`` the total admitted is at most ``u(M) = min_S [Σ_{f∉S} (M − a_f) + top(c(S))]``, ``top(k)`` the sum of the
+``k`` largest waiting requests: those outside ``S`` stay below ``M``, those inside share the largest. So with the largest load ``M``
+
+    ``I ≥ φ(M) = G M − Σ_g a_g − u(M)``,   nondecreasing in ``M``, since each of at most ``G`` workers adds 1 to ``u`` or nothing.
+
+``φ`` at the least possible ``M`` bounds IO_0; an assignment that reaches it is proved by that alone. Otherwise `fill_box` finds the
+largest total for ``M``, ``M + 1``, … until ``φ(M)`` is no better than what is known. Source: ours, proved.
+"""
+
+import numba as nb
+import numpy as np
+
+from lbtheory.decode.exact._box import NONE, bottom_sum, fill_box, last_at_most, top_sum
+from lbtheory.decode.exact._hit import hit_levels
+
+UNPROVED, BOUND, LEVELS, SEARCH = 0, 1, 2, 3
+"""How an answer was settled: not; the bound was met by dealing out, by `hit_levels`; `fill_box` ended."""
+
+FAR = np.int64(1) << np.int64(60)
+
+
+@nb.njit(cache=True)
+def ceiling(
+    peak: int, base: np.ndarray, slots: np.ndarray, top: np.ndarray, sums: np.ndarray, shared: np.ndarray
+) -> int:
+    """``u(M)`` over the sets ``S`` that hold the workers with most room a slot; marks the best set in ``shared``.
+
+    Parameters
+    ----------
+    base, slots, top : int arrays (F,)
+        Loads, free slots, and the sums of the ``c_f`` largest requests.
+    sums : int array (U+1,)
+        ``top(k)``.
+    shared : bool array (F,), output
+    """
+    workers = len(base)
+    room = np.empty(workers)
+    for f in range(workers):
+        room[f] = -(peak - base[f]) / slots[f]
+        if peak - base[f] >= top[f]:
+            room[f] -= FAR
+    order = np.argsort(room)
+    outside = np.int64(0)
+    for f in range(workers):
+        outside += min(peak - base[f], top[f])
+    best, many, used = outside, 0, 0
+    for i in range(workers):
+        f = order[i]
+        outside -= min(peak - base[f], top[f])
+        used += slots[f]
+        if outside + sums[used] <= best:
+            best, many = outside + sums[used], i + 1
+    shared[:] = False
+    for i in range(many):
+        shared[order[i]] = True
+    return best
+
+
+@nb.njit(cache=True)
+def _sums(sizes: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
+    """``top(0 … k)``."""
+    out, t, used = np.zeros(k + 1, np.int64), len(sizes) - 1, 0
+    for i in range(1, k + 1):
+        while used == counts[t]:
+            t, used = t - 1, 0
+        out[i] = out[i - 1] + sizes[t]
+        used += 1
+    return out
+
+
+@nb.njit(cache=True)
+def _deal(
+    queue: np.ndarray, slots: np.ndarray, room: np.ndarray, shared: np.ndarray, picks: np.ndarray
+) -> bool:
+    """Deal the largest requests to the workers in ``shared``: each to the worker with most room a free slot; False if one overflows."""
+    workers, used = len(slots), np.zeros(len(slots), np.int64)
+    left = room.copy()
+    many = 0
+    for f in range(workers):
+        if shared[f]:
+            many += slots[f]
+    for i in range(many):
+        size, to, most = queue[len(queue) - 1 - i], -1, 0.0
+        for f in range(workers):
+            if shared[f] and used[f] < slots[f]:
+                share = left[f] / (slots[f] - used[f])
+                if to < 0 or share > most:
+                    to, most = f, share
+        picks[to, used[to]] = size
+        used[to] += 1
+        left[to] -= size
+        if left[to] < 0:
+            return False
+    return True
+
+
+@nb.njit(cache=True)
+def _record(picks: np.ndarray, slots: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> None:
+    """Class counts of the sizes picked."""
+    y[:] = 0
+    for f in range(len(slots)):
+        for k in range(slots[f]):
+            y[f, last_at_most(sizes, picks[f, k])] += 1
+
+
+@nb.njit(cache=True)
+def _meet_bound(
+    peak: int,
+    peak_high: int,
+    queue: np.ndarray,
+    sizes: np.ndarray,
+    slots: np.ndarray,
+    base: np.ndarray,
+    shared: np.ndarray,
+    rounds: int,
+    seed: int,
+    y: np.ndarray,
+) -> int:
+    """Try to reach ``u(M)`` exactly: the largest requests to ``shared``, the others onto the level ``M``. Returns how, or `UNPROVED`."""
+    workers, inside = len(slots), 0
+    for f in range(workers):
+        if shared[f]:
+            inside += slots[f]
+    picks = np.zeros((workers, slots.max()), np.int64)
+    if not _deal(queue, slots, peak - base, shared, picks):
+        return UNPROVED
+    if shared.all():
+        _record(picks, slots, sizes, y)
+        return BOUND
+    outside = np.flatnonzero(~shared)
+    found = np.zeros((len(outside), slots.max()), np.int64)
+    if not hit_levels(
+        queue[: len(queue) - inside], slots[outside], base[outside], peak, peak_high, rounds, seed, found
+    ):
+        return UNPROVED
+    for k in range(len(outside)):
+        picks[outside[k]] = found[k]
+    _record(picks, slots, sizes, y)
+    return LEVELS
+
+
+@nb.njit(cache=True)
+def _order(peak: int, base: np.ndarray, slots: np.ndarray, top: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, int]:
+    """Workers whose range can bind, the least choice first, then the others; and how many can bind."""
+    workers, key, tight = len(base), np.empty(len(base)), 0
+    span = 1.0 + np.abs(peak - base).max()
+    for f in range(workers):
+        binds = peak - base[f] < top[f] or low[f] > 0
+        key[f] = slots[f] * span + min(peak - base[f], top[f]) if binds else 1e18
+        tight += binds
+    return np.argsort(key), tight
+
+
+@nb.njit(cache=True)
+def _box(
+    high: np.ndarray,
+    low: np.ndarray,
+    order: np.ndarray,
+    tight: int,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    slots: np.ndarray,
+    floor: int,
+    stop: int,
+    limit: int,
+    y: np.ndarray,
+) -> tuple[int, int]:
+    """`fill_box` with the workers in ``order``."""
+    inner = np.zeros_like(y)
+    total, nodes = fill_box(sizes, counts, slots[order], low[order], high[order], tight, floor, stop, limit, inner)
+    if total != NONE:
+        for i in range(len(order)):
+            y[order[i]] = inner[i]
+    return total, nodes
+
+
+@nb.njit(cache=True)
+def io_zero(
+    queue: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    base: np.ndarray,
+    slots: np.ndarray,
+    full_peak: int,
+    load: int,
+    workers: int,
+    seed: int,
+    rounds: int,
+    limit: int,
+    y: np.ndarray,
+) -> tuple[int, int, int]:
+    """IO_0: the least ``I = G M − Σ_g L_g``.
+
+    Parameters
+    ----------
+    queue : int array (R,)
+        Waiting sizes, ascending; ``sizes``, ``counts`` (n,) are the same by distinct size.
+    base, slots : int arrays (F,)
+        Loads and free slots of the workers that have some.
+    full_peak, load, workers : int
+        Largest load of the others (0 or less where there are none), sum of all loads, ``G``.
+    seed, rounds, limit : int
+        For `hit_levels` and `fill_box`.
+    y : int array (F, n), output
+        Class counts of the best assignment known, where there is one.
+
+    Returns
+    -------
+    value, bound : int
+        ``I`` of ``y`` (`FAR` without one), and a proved lower bound of the optimum.
+    how : int
+        `UNPROVED`, `BOUND`, `LEVELS` or `SEARCH`.
+    """
+    count, admissions = len(base), slots.sum()
+    top, peak = np.empty(count, np.int64), full_peak
+    for f in range(count):
+        top[f] = top_sum(sizes, counts, slots[f])
+        peak = max(peak, base[f] + bottom_sum(sizes, counts, slots[f]))
+    sums, shared = _sums(sizes, counts, admissions), np.zeros(count, np.bool_)
+    first = workers * peak - load - ceiling(peak, base, slots, top, sums, shared)
+    levels = count == workers and not shared.any()
+    deep = 0
+    for f in range(count):
+        deep += 0 if shared[f] else slots[f]
+    if levels or deep > 12 or deep == 0:
+        high = peak
+        if levels:
+            high = max(peak, min((base + top).min(), (load + sums[admissions]) // workers))
+        how = _meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y)
+        if how != UNPROVED:
+            return first, first, how
+    return _search(peak, queue, sizes, counts, base, slots, top, sums, load, workers, limit, y)
+
+
+@nb.njit(cache=True)
+def _search(
+    peak: int,
+    queue: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    base: np.ndarray,
+    slots: np.ndarray,
+    top: np.ndarray,
+    sums: np.ndarray,
+    load: int,
+    workers: int,
+    limit: int,
+    y: np.ndarray,
+) -> tuple[int, int, int]:
+    """`fill_box` for one largest load after another."""
+    best, bound, used, cut = FAR, FAR, 0, False
+    shared, none = np.zeros(len(base), np.bool_), np.zeros(len(base), np.int64)
+    while True:
+        most = ceiling(peak, base, slots, top, sums, shared)
+        phi = workers * peak - load - most
+        if phi >= best:
+            break
+        if used > limit:
+            bound, cut = min(bound, phi), True
+            break
+        order, tight = _order(peak, base, slots, top, none)
+        total, nodes = _box(
+            peak - base, none, order, tight, sizes, counts, slots, workers * peak - load - best, most, limit // 2 + 1, y
+        )
+        used += nodes + 1
+        if total != NONE:
+            best = workers * peak - load - total
+        if nodes > limit // 2 + 1 and (total == NONE or total < most):
+            bound, cut = min(bound, phi), True
+            if best < FAR:
+                break
+        peak += 1
+    if cut:
+        return best, min(bound, best), SEARCH if best <= bound else UNPROVED
+    return best, best, SEARCH
+
+
+@nb.njit(cache=True)
+def spread_zero(
+    queue: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    base: np.ndarray,
+    slots: np.ndarray,
+    full: np.ndarray,
+    seed: int,
+    rounds: int,
+    limit: int,
+    y: np.ndarray,
+) -> tuple[int, int, int, int]:
+    """SpreadLex: the least ``(D, N_max, I)``; only proved answers are given.
+
+    With ``M0`` the least possible largest load and ``m0`` the largest possible smallest one, ``D ≥ M0 − m0``; a given ``D`` allows
+    the largest loads ``M0 … m0 + D``. ``N_max`` is at least the number of workers that cannot be below ``M0``.
+
+    Parameters
+    ----------
+    full : int array (G−F,)
+        Loads of the workers without a free slot. The others are as in `io_zero`.
+
+    Returns
+    -------
+    spread, many, imbalance : int
+    how : int
+        `UNPROVED` when the answer is not known.
+    """
+    count, workers = len(base), len(base) + len(full)
+    top, bottom = np.empty(count, np.int64), np.empty(count, np.int64)
+    peak, least = np.int64(-1), FAR
+    for f in range(count):
+        top[f], bottom[f] = top_sum(sizes, counts, slots[f]), bottom_sum(sizes, counts, slots[f])
+        peak, least = max(peak, base[f] + bottom[f]), min(least, base[f] + top[f])
+    load = base.sum() + full.sum()
+    for v in full:
+        peak, least = max(peak, v), min(least, v)
+    sums, shared = _sums(sizes, counts, slots.sum()), np.zeros(count, np.bool_)
+    if peak <= least:
+        if len(full) == 0:
+            high = max(peak, min(least, (load + sums[slots.sum()]) // workers))
+            if _meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y) == LEVELS:
+                return 0, workers, 0, LEVELS
+        return 0, 0, 0, UNPROVED
+    many, below = 0, np.empty(count, np.int64)
+    for v in full:
+        many += v == peak
+    for f in range(count):
+        forced = base[f] + bottom[f] == peak
+        many += forced
+        below[f] = peak - base[f] if forced else peak - base[f] - 1
+    for spread in range(peak - least, peak - least + 32):
+        low = np.maximum(0, peak - spread - base - bottom)
+        low = np.where(low > 0, low + bottom, 0)
+        order, tight = _order(peak - 1, base, slots, top, low)
+        total, nodes = _box(below, low, order, tight, sizes, counts, slots, NONE, FAR, limit, y)
+        if nodes > limit:
+            return 0, 0, 0, UNPROVED
+        if total != NONE:
+            value = workers * peak - load - total
+            for other in range(peak + 1, least + spread + 1):
+                if many > 1 or workers * other - load - ceiling(other, base, slots, top, sums, shared) < value:
+                    return 0, 0, 0, UNPROVED
+            return spread, many, value, SEARCH
+        for other in range(peak, least + spread + 1):
+            low = np.maximum(0, other - spread - base - bottom)
+            low = np.where(low > 0, low + bottom, 0)
+            order, tight = _order(other, base, slots, top, low)
+            total, nodes = _box(other - base, low, order, tight, sizes, counts, slots, NONE, FAR, limit, y)
+            if nodes > limit or total != NONE:
+                return 0, 0, 0, UNPROVED
+    return 0, 0, 0, UNPROVED

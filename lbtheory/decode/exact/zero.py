@@ -1,0 +1,114 @@
+"""The special method at offset 0: bounds, level hitting and search in compiled code, without a solver.
+
+It asks that the queue covers the free slots and that no request must be admitted; what it cannot prove goes to the solver, with
+its best value as a cut. Source: ours.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lbtheory.decode.exact.program import Program
+
+ROUNDS = 200
+"""Levels that are tried."""
+NODES = 200_000
+"""Nodes of the search, a few milliseconds."""
+WORK = 300_000_000
+"""Elementary steps that trying levels may take at most (each level costs about ``R U``), about half a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the special method knows of IO_0.
+
+    Attributes
+    ----------
+    y : int array (F, n) or None
+        Class counts of the best assignment met.
+    value : int or None
+        Its ``I``.
+    bound : int
+        Proved lower bound of the optimum; the answer is proved where it equals ``value``.
+    method : str
+        ``"bound"`` (dealt out), ``"levels"`` (exact sums), ``"search"``, or ``"start"`` where it is not proved.
+    """
+
+    y: np.ndarray | None
+    value: int | None
+    bound: int
+    method: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether value and bound agree."""
+        return self.value == self.bound
+
+    @property
+    def counts(self) -> np.ndarray:
+        """``y`` where it is known to be there."""
+        assert self.y is not None
+        return self.y
+
+
+def applies(program: Program) -> bool:
+    """Whether the special method covers this program."""
+    return program.offsets == 1 and program.filled and len(program.open) > 0 and not program.forced.any()
+
+
+def _effort(program: Program, rounds: int, nodes: int) -> tuple[int, int]:
+    """Rounds and nodes cut for large decisions: a round costs about ``R U`` steps, a node up to ``U``."""
+    admissions = program.instance.admissions
+    waiting = len(program.instance.waiting)
+    return max(4, min(rounds, WORK // (waiting * admissions))), max(1_000, min(nodes, 8 * nodes // admissions))
+
+
+def special_io(program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES) -> Found:
+    """IO_0 of a program that `applies`."""
+    from lbtheory.decode.exact import _zero
+
+    base, full = program.base[:, 0], program.full[:, 0]
+    rounds, nodes = _effort(program, rounds, nodes)
+    y = np.zeros((len(program.open), len(program.sizes)), np.int64)
+    value, bound, how = _zero.io_zero(
+        program.queue,
+        program.sizes,
+        program.counts,
+        np.ascontiguousarray(base),
+        np.array(program.slots, np.int64),
+        int(full.max()) if len(full) else 0,
+        int(base.sum() + full.sum()),
+        program.instance.workers,
+        seed,
+        rounds,
+        nodes,
+        y,
+    )
+    names = {_zero.UNPROVED: "start", _zero.BOUND: "bound", _zero.LEVELS: "levels", _zero.SEARCH: "search"}
+    known = value < _zero.FAR
+    return Found(y=y if known else None, value=int(value) if known else None, bound=int(bound), method=names[how])
+
+
+def special_spread(
+    program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES
+) -> tuple[tuple[int, int, int], np.ndarray, str] | None:
+    """SpreadLex of a program that `applies`: proved key, class counts and method; None where it is not proved."""
+    from lbtheory.decode.exact import _zero
+
+    rounds, nodes = _effort(program, rounds, nodes)
+    y = np.zeros((len(program.open), len(program.sizes)), np.int64)
+    spread, many, value, how = _zero.spread_zero(
+        program.queue,
+        program.sizes,
+        program.counts,
+        np.ascontiguousarray(program.base[:, 0]),
+        np.array(program.slots, np.int64),
+        np.ascontiguousarray(program.full[:, 0]),
+        seed,
+        rounds,
+        nodes,
+        y,
+    )
+    if how == _zero.UNPROVED:
+        return None
+    return (int(spread), int(many), int(value)), y, "levels" if how == _zero.LEVELS else "search"
