@@ -142,23 +142,10 @@ def _meet_bound(
 
 
 @nb.njit(cache=True)
-def _order(peak: int, base: np.ndarray, slots: np.ndarray, top: np.ndarray, low: np.ndarray) -> tuple[np.ndarray, int]:
-    """Workers whose range can bind, the least choice first, then the others; and how many can bind."""
-    workers, key, tight = len(base), np.empty(len(base)), 0
-    span = 1.0 + np.abs(peak - base).max()
-    for f in range(workers):
-        binds = peak - base[f] < top[f] or low[f] > 0
-        key[f] = slots[f] * span + min(peak - base[f], top[f]) if binds else 1e18
-        tight += binds
-    return np.argsort(key), tight
-
-
-@nb.njit(cache=True)
 def _box(
     high: np.ndarray,
     low: np.ndarray,
-    order: np.ndarray,
-    tight: int,
+    top: np.ndarray,
     sizes: np.ndarray,
     counts: np.ndarray,
     slots: np.ndarray,
@@ -167,9 +154,22 @@ def _box(
     limit: int,
     y: np.ndarray,
 ) -> tuple[int, int]:
-    """`fill_box` with the workers in ``order``."""
+    """`fill_box` with the workers put in its order: the least choice first among those that are searched."""
+    kind = np.zeros(len(high), np.int64)
+    for f in range(len(high)):
+        if high[f] >= top[f] and low[f] == 0:
+            kind[f] = 2
+        elif slots[f] == 1 and low[f] == 0:
+            kind[f] = 1
+    many, one = np.flatnonzero(kind == 0), np.flatnonzero(kind == 1)
+    span = 1.0 + np.abs(high).max()
+    many = many[np.argsort(slots[many] * span + np.minimum(high[many], top[many]))]
+    one = one[np.argsort(high[one])]
+    order = np.concatenate((many, one, np.flatnonzero(kind == 2)))
     inner = np.zeros_like(y)
-    total, nodes = fill_box(sizes, counts, slots[order], low[order], high[order], tight, floor, stop, limit, inner)
+    total, nodes = fill_box(
+        sizes, counts, slots[order], low[order], high[order], len(many), len(one), floor, stop, limit, inner
+    )
     if total != NONE:
         for i in range(len(order)):
             y[order[i]] = inner[i]
@@ -260,9 +260,8 @@ def _search(
         if used > limit:
             bound, cut = min(bound, phi), True
             break
-        order, tight = _order(peak, base, slots, top, none)
         total, nodes = _box(
-            peak - base, none, order, tight, sizes, counts, slots, workers * peak - load - best, most, limit // 2 + 1, y
+            peak - base, none, top, sizes, counts, slots, workers * peak - load - best, most, limit // 2 + 1, y
         )
         used += nodes + 1
         if total != NONE:
@@ -332,8 +331,7 @@ def spread_zero(
     for spread in range(peak - least, peak - least + 32):
         low = np.maximum(0, peak - spread - base - bottom)
         low = np.where(low > 0, low + bottom, 0)
-        order, tight = _order(peak - 1, base, slots, top, low)
-        total, nodes = _box(below, low, order, tight, sizes, counts, slots, NONE, FAR, limit, y)
+        total, nodes = _box(below, low, top, sizes, counts, slots, NONE, FAR, limit, y)
         if nodes > limit:
             return 0, 0, 0, UNPROVED
         if total != NONE:
@@ -345,8 +343,7 @@ def spread_zero(
         for other in range(peak, least + spread + 1):
             low = np.maximum(0, other - spread - base - bottom)
             low = np.where(low > 0, low + bottom, 0)
-            order, tight = _order(other, base, slots, top, low)
-            total, nodes = _box(other - base, low, order, tight, sizes, counts, slots, NONE, FAR, limit, y)
+            total, nodes = _box(other - base, low, top, sizes, counts, slots, NONE, FAR, limit, y)
             if nodes > limit or total != NONE:
                 return 0, 0, 0, UNPROVED
     return 0, 0, 0, UNPROVED
