@@ -15,3 +15,5 @@ from lbtheory.decode.exact.solve import compare as compare
 from lbtheory.decode.exact.solve import solve as solve
 from lbtheory.decode.exact.spread_lex import solve_spread_lex as solve_spread_lex
 from lbtheory.decode.exact.ties import TIES as TIES
+from lbtheory.decode.exact.zero import Decision as Decision
+from lbtheory.decode.exact.zero import decide_io as decide_io

@@ -347,3 +347,54 @@ def spread_zero(
             if nodes > limit or total != NONE:
                 return 0, 0, 0, UNPROVED
     return 0, 0, 0, UNPROVED
+
+
+@nb.njit(cache=True)
+def decide(
+    loads: np.ndarray, free: np.ndarray, waiting: np.ndarray, seed: int, rounds: int, limit: int, worker: np.ndarray
+) -> tuple[int, int, int]:
+    """IO_0 from loads (G,), free slots (G,) and waiting sizes (R,) in release order, ``0 < Σ free ≤ R``.
+
+    ``worker`` (R,) receives the worker of each request, −1 where it waits on; of requests of one size the earliest go, the lowest
+    worker first. Returns what `io_zero` returns.
+    """
+    order = np.argsort(waiting, kind="mergesort")
+    queue = waiting[order]
+    starts = np.empty(len(queue), np.int64)
+    n = 0
+    for i in range(len(queue)):
+        if i == 0 or queue[i] != queue[i - 1]:
+            starts[n] = i
+            n += 1
+    sizes, counts = queue[starts[:n]], np.empty(n, np.int64)
+    for t in range(n):
+        counts[t] = (starts[t + 1] if t + 1 < n else len(queue)) - starts[t]
+    lowest, full_peak = loads.min(), np.int64(0)
+    for g in range(len(loads)):
+        if free[g] == 0:
+            full_peak = max(full_peak, loads[g] - lowest)
+    opened = np.flatnonzero(free > 0)
+    y = np.zeros((len(opened), n), np.int64)
+    value, bound, how = io_zero(
+        queue,
+        sizes,
+        counts,
+        loads[opened] - lowest,
+        free[opened],
+        full_peak,
+        loads.sum() - len(loads) * lowest,
+        len(loads),
+        seed,
+        rounds,
+        limit,
+        y,
+    )
+    worker[:] = -1
+    if value < FAR:
+        for t in range(n):
+            i = starts[t]
+            for f in range(len(opened)):
+                for _ in range(y[f, t]):
+                    worker[order[i]] = opened[f]
+                    i += 1
+    return value, bound, how

@@ -17,6 +17,9 @@ NODES = 200_000
 WORK = 300_000_000
 """Elementary steps that trying levels may take at most (each level costs about ``R U``), about half a second."""
 
+NAMES = ("start", "bound", "levels", "search")
+"""Methods by the number that the compiled code returns."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -56,10 +59,8 @@ def applies(program: Program) -> bool:
     return program.offsets == 1 and program.filled and len(program.open) > 0 and not program.forced.any()
 
 
-def _effort(program: Program, rounds: int, nodes: int) -> tuple[int, int]:
+def effort(waiting: int, admissions: int, rounds: int, nodes: int) -> tuple[int, int]:
     """Rounds and nodes cut for large decisions: a round costs about ``R U`` steps, a node up to ``U``."""
-    admissions = program.instance.admissions
-    waiting = len(program.instance.waiting)
     return max(4, min(rounds, WORK // (waiting * admissions))), max(1_000, min(nodes, 8 * nodes // admissions))
 
 
@@ -68,7 +69,7 @@ def special_io(program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: 
     from lbtheory.decode.exact import _zero
 
     base, full = program.base[:, 0], program.full[:, 0]
-    rounds, nodes = _effort(program, rounds, nodes)
+    rounds, nodes = effort(len(program.instance.waiting), program.instance.admissions, rounds, nodes)
     y = np.zeros((len(program.open), len(program.sizes)), np.int64)
     value, bound, how = _zero.io_zero(
         program.queue,
@@ -84,9 +85,62 @@ def special_io(program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: 
         nodes,
         y,
     )
-    names = {_zero.UNPROVED: "start", _zero.BOUND: "bound", _zero.LEVELS: "levels", _zero.SEARCH: "search"}
     known = value < _zero.FAR
-    return Found(y=y if known else None, value=int(value) if known else None, bound=int(bound), method=names[how])
+    return Found(y=y if known else None, value=int(value) if known else None, bound=int(bound), method=NAMES[how])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """An IO_0 decision in plain arrays.
+
+    Attributes
+    ----------
+    worker : int array (R,)
+        Worker of each waiting request, −1 where it waits on.
+    value, bound : int
+        ``I`` and its proved lower bound.
+    method : str
+        As in `Found`.
+    """
+
+    worker: np.ndarray
+    value: int
+    bound: int
+    method: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether value and bound agree."""
+        return self.value == self.bound
+
+
+def decide_io(
+    loads: np.ndarray, free: np.ndarray, waiting: np.ndarray, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES
+) -> Decision | None:
+    """IO_0 by the special method alone, for runs of many decisions; None where it knows no assignment.
+
+    Parameters
+    ----------
+    loads, free : int64 arrays (G,)
+    waiting : int64 array (R,)
+        Release order, ``R ≥ Σ free > 0``. Nothing is checked here: `solve_io` is the checked door.
+    seed, rounds, nodes : int
+        Of the search for levels, levels tried and nodes visited.
+
+    Returns
+    -------
+    Decision or None
+    """
+    from lbtheory.decode.exact import _zero
+
+    admissions = int(free.sum())
+    rounds, nodes = effort(len(waiting), admissions, rounds, nodes)
+    worker = np.empty(len(waiting), np.int64)
+    value, bound, how = _zero.decide(loads, free, waiting, seed, rounds, nodes, worker)
+    if value >= _zero.FAR:
+        return None
+    worker.setflags(write=False)
+    return Decision(worker=worker, value=int(value), bound=int(bound), method=NAMES[how])
 
 
 def special_spread(
@@ -95,7 +149,7 @@ def special_spread(
     """SpreadLex of a program that `applies`: proved key, class counts and method; None where it is not proved."""
     from lbtheory.decode.exact import _zero
 
-    rounds, nodes = _effort(program, rounds, nodes)
+    rounds, nodes = effort(len(program.instance.waiting), program.instance.admissions, rounds, nodes)
     y = np.zeros((len(program.open), len(program.sizes)), np.int64)
     spread, many, value, how = _zero.spread_zero(
         program.queue,
