@@ -86,14 +86,6 @@ def evaluate(model: Model, mix: np.ndarray, *, span: float = SPAN) -> Average:
     return _iterate(model, lambda *work: sweep_mixed(*work[:-2], mix, *work[-2:]), span)
 
 
-def choose(model: Model, rule: Callable[[Model, int], int]) -> np.ndarray:
-    """``mix`` of a deterministic rule: for each state before admission the fill that it takes."""
-    mix = np.zeros(len(model.result))
-    for x in range(len(model.before)):
-        mix[rule(model, x)] = 1.0
-    return mix
-
-
 def optimal_fills(model: Model, rule: str) -> np.ndarray:
     """Which fills a lexicographic rule allows, bool array (F,).
 
