@@ -97,7 +97,7 @@ def _deal(
 
 
 @nb.njit(cache=True)
-def _record(picks: np.ndarray, slots: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> None:
+def record(picks: np.ndarray, slots: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> None:
     """Class counts of the sizes picked."""
     y[:] = 0
     for f in range(len(slots)):
@@ -127,7 +127,7 @@ def _meet_bound(
     if not _deal(queue, slots, peak - base, shared, picks):
         return UNPROVED
     if shared.all():
-        _record(picks, slots, sizes, y)
+        record(picks, slots, sizes, y)
         return BOUND
     outside = np.flatnonzero(~shared)
     found = np.zeros((len(outside), slots.max()), np.int64)
@@ -137,7 +137,7 @@ def _meet_bound(
         return UNPROVED
     for k in range(len(outside)):
         picks[outside[k]] = found[k]
-    _record(picks, slots, sizes, y)
+    record(picks, slots, sizes, y)
     return LEVELS
 
 

@@ -5,6 +5,7 @@ Source: decode paper, section 3; the class-count form and what is proved around 
 
 from collections.abc import Collection
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from lbtheory.decode.exact.program import Program, build_program, first_come
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
 from lbtheory.decode.exact.weights import Weights, integer_weights
-from lbtheory.decode.exact.zero import applies, special_io
+from lbtheory.decode.exact.window import applies_to_window, special_window
+from lbtheory.decode.exact.zero import Found, applies, special_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, objective
 
 METHODS = ("special", *FORMULATIONS)
@@ -84,7 +86,7 @@ def solve_io(
         return solution(instance, settled, policy="io", bound=bound, seconds=clock.seconds, tie=rule, method="trivial")
     weights = integer_weights(program, function="solve_io")
     linear = tie_weights(program, tie, rng)
-    special = special_io(program, seed=search.seed) if shortcuts and formulation == "special" and applies(program) else None
+    special = _special(program, search.seed) if shortcuts and formulation == "special" else None
     if special is not None and special.proved and tie == "none":
         return _answer(program, special.counts, Fraction(special.bound), clock, tie, special.method)
     listed = enumerate_best(program, "io", linear) if shortcuts else None
@@ -114,6 +116,13 @@ def solve_io(
     return _answer(program, y, bound, clock, tie if ruled else "none", method)
 
 
+def _special(program: Program, seed: int) -> Found | None:
+    """What the special method knows, None where it does not apply."""
+    if applies(program):
+        return special_io(program, seed=seed)
+    return special_window(program, seed=seed) if applies_to_window(program) else None
+
+
 def _optimise(
     program: Program,
     weights: Weights,
@@ -123,7 +132,7 @@ def _optimise(
     binary: bool,
     stop: bool,
     hint: bool,
-    floor: int | None,
+    floor: int | Fraction | None,
 ) -> tuple[np.ndarray, Fraction, str]:
     """Class counts, bound and method: the range bound first, then CP-SAT; the answer is never worse than ``start``.
 
@@ -140,8 +149,8 @@ def _optimise(
     total = model.discounted(weights)
     if hint:
         model.hint(start)
-    if floor is not None:
-        model.at_least(total, floor)
+    if floor is not None and weights.exact:
+        model.at_least(total, ceil(floor * weights.scale))
         model.at_most(total, weights.value(program.imbalances(start)))
     found = model.minimise(total, search)
     bound = ranges

@@ -5,6 +5,7 @@ its best value as a cut. Source: ours.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -23,23 +24,24 @@ NAMES = ("start", "bound", "levels", "search")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the special method knows of IO_0.
+    """What the special method knows of IO_H.
 
     Attributes
     ----------
     y : int array (F, n) or None
         Class counts of the best assignment met.
-    value : int or None
-        Its ``I``.
-    bound : int
+    value : int, Fraction or None
+        Its objective.
+    bound : int or Fraction
         Proved lower bound of the optimum; the answer is proved where it equals ``value``.
     method : str
-        ``"bound"`` (dealt out), ``"levels"`` (exact sums), ``"search"``, or ``"start"`` where it is not proved.
+        ``"bound"`` (dealt out), ``"levels"`` (exact sums), ``"search"``, ``"window"`` (exact sums, ``H > 0``), or ``"start"``
+        where it is not proved.
     """
 
     y: np.ndarray | None
-    value: int | None
-    bound: int
+    value: int | Fraction | None
+    bound: int | Fraction
     method: str
 
     @property
