@@ -59,6 +59,12 @@ def _best_pair(sizes: np.ndarray, counts: np.ndarray, high: int) -> int:
     """Largest sum ``≤ high`` of two waiting requests."""
     best, i, j = NONE, 0, len(sizes) - 1
     while i <= j:
+        if counts[i] == 0:
+            i += 1
+            continue
+        if counts[j] == 0:
+            j -= 1
+            continue
         if i == j and counts[i] < 2:
             break
         pair = sizes[i] + sizes[j]
@@ -84,12 +90,10 @@ def best_sum(sizes: np.ndarray, counts: np.ndarray, c: int, high: int) -> int:
     if c == 3 and len(sizes) <= 128:
         best = NONE
         for t in range(len(sizes)):
-            counts[t] -= 1
             if counts[t] == 0:
-                rest, many = np.delete(sizes, t), np.delete(counts, t)
-                pair = _best_pair(rest, many, high - sizes[t])
-            else:
-                pair = _best_pair(sizes, counts, high - sizes[t])
+                continue
+            counts[t] -= 1
+            pair = _best_pair(sizes, counts, high - sizes[t])
             counts[t] += 1
             if pair != NONE:
                 best = max(best, sizes[t] + pair)

@@ -127,10 +127,11 @@ def _one_worker(
         many = _remove(values, many, i)
     if not _finish(values, many, few, left, state, out):
         return False
-    chosen = np.sort(out[:few])
-    for k in range(few - 1, -1, -1):
-        picks[c - few + k] = values[chosen[k]]
-        many = _remove(values, many, chosen[k])
+    for k in range(few):
+        picks[c - few + k] = values[out[k]]
+        many = _remove(values, many, out[k])
+        for later in range(k + 1, few):
+            out[later] -= out[later] > out[k]
     return True
 
 

@@ -351,14 +351,20 @@ def spread_zero(
 
 @nb.njit(cache=True)
 def decide(
-    loads: np.ndarray, free: np.ndarray, waiting: np.ndarray, seed: int, rounds: int, limit: int, worker: np.ndarray
+    loads: np.ndarray,
+    free: np.ndarray,
+    waiting: np.ndarray,
+    order: np.ndarray,
+    seed: int,
+    rounds: int,
+    limit: int,
+    worker: np.ndarray,
 ) -> tuple[int, int, int]:
-    """IO_0 from loads (G,), free slots (G,) and waiting sizes (R,) in release order, ``0 < Σ free ≤ R``.
+    """IO_0 from loads (G,), free slots (G,) and waiting sizes (R,) in release order, ``0 < Σ free ≤ R``; ``order`` sorts them, stably.
 
     ``worker`` (R,) receives the worker of each request, −1 where it waits on; of requests of one size the earliest go, the lowest
     worker first. Returns what `io_zero` returns.
     """
-    order = np.argsort(waiting, kind="mergesort")
     queue = waiting[order]
     starts = np.empty(len(queue), np.int64)
     n = 0

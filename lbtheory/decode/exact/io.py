@@ -11,6 +11,7 @@ import numpy as np
 
 from lbtheory.core import InstanceError, ParameterError, SolverStatus, UnknownNameError
 from lbtheory.decode.exact.enumeration import enumerate_best
+from lbtheory.decode.exact.lives import solve_with_lives
 from lbtheory.decode.exact.model import FORMULATIONS, Clock, CountModel, Search
 from lbtheory.decode.exact.program import Program, build_program, first_come
 from lbtheory.decode.exact.result import Solution, no_solution, solution
@@ -40,7 +41,8 @@ def solve_io(
     Parameters
     ----------
     instance : DecodeInstance
-        Its horizon is ``H``.
+        Its horizon is ``H``. Where some waiting request may finish inside the window, CP-SAT solves the class-count program with a
+        class for each size and life; no tie rule is then applied.
     formulation : "special", "class-count" or "binary"
         The last two are programs for CP-SAT, with variables a size and worker, or a request and worker. The first tries bounds,
         exact levels and a search of its own, and gives the class-count program what it cannot prove. All have the same optimum.
@@ -74,6 +76,11 @@ def solve_io(
     if tie not in TIES:
         raise UnknownNameError("tie rule", tie, TIES)
     program = build_program(instance, must_admit, function="solve_io")
+    if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
+        if warm_start is not None:
+            check_warm_start(program, warm_start, function="solve_io")
+        search, _ = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
+        return solve_with_lives(instance, frozenset(must_admit), warm_start, search)
     if warm_start is not None:
         check_warm_start(program, warm_start, function="solve_io")
     search, rng = make_search(seed, workers, clock, function="solve_io", random=tie == "random")

@@ -63,7 +63,7 @@ def applies(program: Program) -> bool:
 
 def effort(waiting: int, admissions: int, rounds: int, nodes: int) -> tuple[int, int]:
     """Rounds and nodes cut for large decisions: a round costs about ``R U`` steps, a node up to ``U``."""
-    return max(4, min(rounds, WORK // (waiting * admissions))), max(1_000, min(nodes, 8 * nodes // admissions))
+    return min(rounds, max(4, WORK // (waiting * admissions))), min(nodes, max(1_000, 8 * nodes // admissions))
 
 
 def special_io(program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES) -> Found:
@@ -138,7 +138,8 @@ def decide_io(
     admissions = int(free.sum())
     rounds, nodes = effort(len(waiting), admissions, rounds, nodes)
     worker = np.empty(len(waiting), np.int64)
-    value, bound, how = _zero.decide(loads, free, waiting, seed, rounds, nodes, worker)
+    order = np.argsort(waiting, kind="stable")
+    value, bound, how = _zero.decide(loads, free, waiting, order, seed, rounds, nodes, worker)
     if value >= _zero.FAR:
         return None
     worker.setflags(write=False)

@@ -106,11 +106,10 @@ class Model:
 
     def slots_of(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Symbols (n, G, B) and queue numbers (n,) of coded states."""
-        from lbtheory.decode.mdp._states import decode
-
         rules = _rules(self.system)
         rows = np.empty((len(codes), self.system.workers, self.system.slots), np.int64)
-        queue = np.array([decode(code, rules.empty, len(rules.queues), row) for code, row in zip(codes, rows, strict=True)])
+        _decode_all(codes, rules.empty, len(rules.queues), rows)
+        queue = codes % len(rules.queues)
         return rows, queue
 
     def workload(self, symbol: int) -> int:
