@@ -128,7 +128,13 @@ def large() -> Table:
         target = f"≤ {LARGE_SECONDS}" if workers == 128 else ""
         proved = f"{sum(p for p, _ in mine)}/{len(mine)}"
         rows.append(
-            [f"G = {workers}, {slots} slots, queue {pool * slots}", proved, f"{np.median(times):.4f}", f"{max(times):.4f}", target]
+            [
+                f"G = {workers}, {slots} slots, queue {pool * slots}",
+                proved,
+                f"{np.median(times):.4f}",
+                f"{max(times):.4f}",
+                target,
+            ]
         )
     return table("sizes to 4000", ["", "proved", "median s", "worst s", "target s"], rows)
 
@@ -193,7 +199,9 @@ def fallback(pairs: int) -> Table:
         agree += found[0][0].objective == found[1][0].objective
     row = [f"{pairs} pairs", f"{np.median(ratios):.2f}", f"{max(ratios):.2f}", f"≤ {FALLBACK}", f"{agree}/{pairs}"]
     return table(
-        "after fallback: H = 3, G = 4, one worker full, sizes to 100", ["", "median ratio", "worst", "target", "equal value"], [row]
+        "after fallback: H = 3, G = 4, one worker full, sizes to 100",
+        ["", "median ratio", "worst", "target", "equal value"],
+        [row],
     )
 
 

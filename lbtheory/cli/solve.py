@@ -24,9 +24,7 @@ def solve(
     tie: Annotated[
         str, typer.Option(help="Which optimum of IO_H: lexicographic, smallest-total, random or none.")
     ] = "lexicographic",
-    method: Annotated[
-        str, typer.Option(help="How IO_H is solved: special, or CP-SAT's class-count or binary.")
-    ] = "special",
+    method: Annotated[str, typer.Option(help="How IO_H is solved: special, or CP-SAT's class-count or binary.")] = "special",
     seed: Annotated[int, typer.Option(help="Seed of random ties and of the search.")] = 0,
     as_json: Json = False,
 ) -> None:

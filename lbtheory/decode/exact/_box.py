@@ -2,18 +2,18 @@
 
     maximise ``Σ_f x_f``   subject to   ``low_f ≤ x_f ≤ high_f``,   ``x_f`` the sum of exactly ``c_f`` waiting requests,
 
-no request used twice. IO_0 at a given largest load ``M`` is this with ``high_f = M − a_f`` (``I = G M − Σ a − Σ x``), SpreadLex has
-lower limits too. Only some workers need a search. Once they have their requests the rest is solved exactly (`deal`): of workers
-with one slot and an upper limit, the one with the least limit may take the largest request within it (if another had that one, they
-could swap), then the next; workers whose range cannot bind (``loose``) take the largest that are left. The same rule bounds what the
-others can still add: of ``x_1 ≥ … ≥ x_c`` with sum at most ``high`` the ``j``-th is at most ``(high − bottom(c−j))/j``. All numbers
-are integers; the search is exact unless it meets its limit of nodes.
+no request used twice. IO_0 at a given largest load ``M`` is this with ``high_f = M − a_f`` (``I = G M − Σ a − Σ x``);
+SpreadLex has lower limits too. Only some workers need a search. Once they have their requests the rest is solved exactly
+(`deal`): of workers with one slot and an upper limit, the one with the least limit may take the largest request within it (if
+another had that one, they could swap), then the next; workers whose range cannot bind (``loose``) take the largest left. The
+same rule bounds what the others can still add: of ``x_1 ≥ … ≥ x_c`` with sum at most ``high`` the ``j``-th is at most
+``(high − bottom(c−j))/j``. All numbers are integers; the search is exact unless it meets its limit of nodes.
 """
 
 import numba as nb
 import numpy as np
 
-NONE = np.int64(-1) << np.int64(60)
+NONE = -(1 << 60)
 """Total where there is no assignment."""
 
 
@@ -148,9 +148,7 @@ def deal(
 
 
 @nb.njit(cache=True)
-def _limits(
-    sizes: np.ndarray, counts: np.ndarray, slots: np.ndarray, high: np.ndarray, first: int, last: int
-) -> np.ndarray:
+def _limits(sizes: np.ndarray, counts: np.ndarray, slots: np.ndarray, high: np.ndarray, first: int, last: int) -> np.ndarray:
     """Upper limits of the single requests of the workers ``first … last−1``, ascending."""
     out, i = np.empty(slots[first:last].sum(), np.int64), 0
     for f in range(first, last):
@@ -181,7 +179,8 @@ def fill_box(
     sizes, counts : int arrays (n,)
         Distinct waiting sizes, ascending, and how many wait; at least ``Σ slots`` in all.
     slots, low, high : int arrays (F,)
-        First the workers that are searched, then those with one slot and no lower limit, by ascending ``high``, then loose ones.
+        First the workers that are searched, then those with one slot and no lower limit, by ascending ``high``, then loose
+        ones.
     searched, single : int
         How many of the first two kinds.
     floor, stop : int

@@ -107,8 +107,8 @@ def _one_worker(
 ) -> bool:
     """``c`` of ``values`` (taken out of them) with the sum ``want``; ``picks`` receives their values.
 
-    The first ``c − 3`` are near the mean needed or, if ``alike``, drawn from the queue and shifted to that mean, so that what is
-    left keeps its distribution (for when nearly all of it is needed).
+    The first ``c − 3`` are near the mean needed or, if ``alike``, drawn from the queue and shifted to that mean, so that what
+    is left keeps its distribution (for when nearly all of it is needed).
     """
     few = min(c, 3)
     left = want

@@ -1,12 +1,14 @@
-"""Compiled exact decisions at offset 0 where the queue covers the free slots: IO_0 and SpreadLex.
+"""Compiled exact decisions at offset 0 where the queue covers the free slots: IO_0.
 
-For a largest load ``M`` the total admitted is at most ``u(M) = min_S [Σ_{f∉S} (M − a_f) + top(c(S))]``, ``top(k)`` the sum of the
-``k`` largest waiting requests: those outside ``S`` stay below ``M``, those inside share the largest. So with the largest load ``M``
+For a largest load ``M`` the total admitted is at most ``u(M) = min_S [Σ_{f∉S} (M − a_f) + top(c(S))]``, ``top(k)`` the sum of
+the ``k`` largest waiting requests: those outside ``S`` stay below ``M``, those inside share the largest. So with the largest
+load ``M``
 
-    ``I ≥ φ(M) = G M − Σ_g a_g − u(M)``,   nondecreasing in ``M``, since each of at most ``G`` workers adds 1 to ``u`` or nothing.
+    ``I ≥ φ(M) = G M − Σ_g a_g − u(M)``,   nondecreasing in ``M``, since each of at most ``G`` workers adds 1 to ``u`` or
+    nothing.
 
-``φ`` at the least possible ``M`` bounds IO_0; an assignment that reaches it is proved by that alone. Otherwise `fill_box` finds the
-largest total for ``M``, ``M + 1``, … until ``φ(M)`` is no better than what is known. Source: ours, proved.
+``φ`` at the least possible ``M`` bounds IO_0; an assignment that reaches it is proved by that alone. Otherwise `fill_box`
+finds the largest total for ``M``, ``M + 1``, … until ``φ(M)`` is no better than what is known. Source: ours, proved.
 """
 
 import numba as nb
@@ -18,13 +20,13 @@ from lbtheory.decode.exact._hit import hit_levels
 UNPROVED, BOUND, LEVELS, SEARCH = 0, 1, 2, 3
 """How an answer was settled: not; the bound was met by dealing out, by `hit_levels`; `fill_box` ended."""
 
-FAR = np.int64(1) << np.int64(60)
+FAR = 1 << 60
+PEAK_COST = 200
+"""Nodes that one largest load counts for: about what preparing its search takes."""
 
 
 @nb.njit(cache=True)
-def ceiling(
-    peak: int, base: np.ndarray, slots: np.ndarray, top: np.ndarray, sums: np.ndarray, shared: np.ndarray
-) -> int:
+def ceiling(peak: int, base: np.ndarray, slots: np.ndarray, top: np.ndarray, sums: np.ndarray, shared: np.ndarray) -> int:
     """``u(M)`` over the sets ``S`` that hold the workers with most room a slot; marks the best set in ``shared``.
 
     Parameters
@@ -42,7 +44,7 @@ def ceiling(
         if peak - base[f] >= top[f]:
             room[f] -= FAR
     order = np.argsort(room)
-    outside = np.int64(0)
+    outside = 0
     for f in range(workers):
         outside += min(peak - base[f], top[f])
     best, many, used = outside, 0, 0
@@ -59,7 +61,7 @@ def ceiling(
 
 
 @nb.njit(cache=True)
-def _sums(sizes: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
+def top_sums(sizes: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
     """``top(0 … k)``."""
     out, t, used = np.zeros(k + 1, np.int64), len(sizes) - 1, 0
     for i in range(1, k + 1):
@@ -71,10 +73,8 @@ def _sums(sizes: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
 
 
 @nb.njit(cache=True)
-def _deal(
-    queue: np.ndarray, slots: np.ndarray, room: np.ndarray, shared: np.ndarray, picks: np.ndarray
-) -> bool:
-    """Deal the largest requests to the workers in ``shared``: each to the worker with most room a free slot; False if one overflows."""
+def _deal(queue: np.ndarray, slots: np.ndarray, room: np.ndarray, shared: np.ndarray, picks: np.ndarray) -> bool:
+    """Deal the largest requests to the workers in ``shared``, each to the one with most room a free slot; False on overflow."""
     workers, used = len(slots), np.zeros(len(slots), np.int64)
     left = room.copy()
     many = 0
@@ -106,7 +106,7 @@ def record(picks: np.ndarray, slots: np.ndarray, sizes: np.ndarray, y: np.ndarra
 
 
 @nb.njit(cache=True)
-def _meet_bound(
+def meet_bound(
     peak: int,
     peak_high: int,
     queue: np.ndarray,
@@ -118,7 +118,7 @@ def _meet_bound(
     seed: int,
     y: np.ndarray,
 ) -> int:
-    """Try to reach ``u(M)`` exactly: the largest requests to ``shared``, the others onto the level ``M``. Returns how, or `UNPROVED`."""
+    """Reach ``u(M)`` exactly: the largest requests to ``shared``, the others onto the level ``M``; how, or `UNPROVED`."""
     workers, inside = len(slots), 0
     for f in range(workers):
         if shared[f]:
@@ -131,9 +131,7 @@ def _meet_bound(
         return BOUND
     outside = np.flatnonzero(~shared)
     found = np.zeros((len(outside), slots.max()), np.int64)
-    if not hit_levels(
-        queue[: len(queue) - inside], slots[outside], base[outside], peak, peak_high, rounds, seed, found
-    ):
+    if not hit_levels(queue[: len(queue) - inside], slots[outside], base[outside], peak, peak_high, rounds, seed, found):
         return UNPROVED
     for k in range(len(outside)):
         picks[outside[k]] = found[k]
@@ -142,7 +140,7 @@ def _meet_bound(
 
 
 @nb.njit(cache=True)
-def _box(
+def box(
     high: np.ndarray,
     low: np.ndarray,
     top: np.ndarray,
@@ -218,7 +216,7 @@ def io_zero(
     for f in range(count):
         top[f] = top_sum(sizes, counts, slots[f])
         peak = max(peak, base[f] + bottom_sum(sizes, counts, slots[f]))
-    sums, shared = _sums(sizes, counts, admissions), np.zeros(count, np.bool_)
+    sums, shared = top_sums(sizes, counts, admissions), np.zeros(count, np.bool_)
     first = workers * peak - load - ceiling(peak, base, slots, top, sums, shared)
     levels = count == workers and not shared.any()
     deep = 0
@@ -228,10 +226,36 @@ def io_zero(
         high = peak
         if levels:
             high = max(peak, min((base + top).min(), (load + sums[admissions]) // workers))
-        how = _meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y)
+        how = meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y)
         if how != UNPROVED:
             return first, first, how
     return _search(peak, queue, sizes, counts, base, slots, top, sums, load, workers, limit, y)
+
+
+@nb.njit(cache=True)
+def _next_peak(peak: int, sizes: np.ndarray, counts: np.ndarray, base: np.ndarray, slots: np.ndarray) -> int:
+    """The least load above ``peak`` that a worker can have (any, with more than two slots): no other is a maximum."""
+    best = FAR
+    for f in range(len(base)):
+        want = peak - base[f] + 1  # the least sum of this or more
+        if slots[f] == 1:
+            t = last_at_most(sizes, want - 1) + 1
+            if t < len(sizes):
+                best = min(best, base[f] + sizes[t])
+        elif slots[f] == 2:
+            i, j = 0, len(sizes) - 1
+            while i <= j:
+                if i == j and counts[i] < 2:
+                    break
+                pair = sizes[i] + sizes[j]
+                if pair >= want:
+                    best = min(best, base[f] + pair)
+                    j -= 1
+                else:
+                    i += 1
+        else:
+            best = min(best, peak + 1)
+    return best
 
 
 @nb.njit(cache=True)
@@ -252,7 +276,7 @@ def _search(
     """`fill_box` for one largest load after another."""
     best, bound, used, cut = FAR, FAR, 0, False
     shared, none = np.zeros(len(base), np.bool_), np.zeros(len(base), np.int64)
-    while True:
+    while peak < FAR:  # beyond every load that any worker can have nothing is left to try
         most = ceiling(peak, base, slots, top, sums, shared)
         phi = workers * peak - load - most
         if phi >= best:
@@ -260,93 +284,18 @@ def _search(
         if used > limit:
             bound, cut = min(bound, phi), True
             break
-        total, nodes = _box(
-            peak - base, none, top, sizes, counts, slots, workers * peak - load - best, most, limit // 2 + 1, y
-        )
-        used += nodes + 1
+        total, nodes = box(peak - base, none, top, sizes, counts, slots, workers * peak - load - best, most, limit // 2 + 1, y)
+        used += nodes + PEAK_COST
         if total != NONE:
             best = workers * peak - load - total
         if nodes > limit // 2 + 1 and (total == NONE or total < most):
             bound, cut = min(bound, phi), True
             if best < FAR:
                 break
-        peak += 1
+        peak = _next_peak(peak, sizes, counts, base, slots)
     if cut:
         return best, min(bound, best), SEARCH if best <= bound else UNPROVED
     return best, best, SEARCH
-
-
-@nb.njit(cache=True)
-def spread_zero(
-    queue: np.ndarray,
-    sizes: np.ndarray,
-    counts: np.ndarray,
-    base: np.ndarray,
-    slots: np.ndarray,
-    full: np.ndarray,
-    seed: int,
-    rounds: int,
-    limit: int,
-    y: np.ndarray,
-) -> tuple[int, int, int, int]:
-    """SpreadLex: the least ``(D, N_max, I)``; only proved answers are given.
-
-    With ``M0`` the least possible largest load and ``m0`` the largest possible smallest one, ``D ≥ M0 − m0``; a given ``D`` allows
-    the largest loads ``M0 … m0 + D``. ``N_max`` is at least the number of workers that cannot be below ``M0``.
-
-    Parameters
-    ----------
-    full : int array (G−F,)
-        Loads of the workers without a free slot. The others are as in `io_zero`.
-
-    Returns
-    -------
-    spread, many, imbalance : int
-    how : int
-        `UNPROVED` when the answer is not known.
-    """
-    count, workers = len(base), len(base) + len(full)
-    top, bottom = np.empty(count, np.int64), np.empty(count, np.int64)
-    peak, least = np.int64(-1), FAR
-    for f in range(count):
-        top[f], bottom[f] = top_sum(sizes, counts, slots[f]), bottom_sum(sizes, counts, slots[f])
-        peak, least = max(peak, base[f] + bottom[f]), min(least, base[f] + top[f])
-    load = base.sum() + full.sum()
-    for v in full:
-        peak, least = max(peak, v), min(least, v)
-    sums, shared = _sums(sizes, counts, slots.sum()), np.zeros(count, np.bool_)
-    if peak <= least:
-        if len(full) == 0:
-            high = max(peak, min(least, (load + sums[slots.sum()]) // workers))
-            if _meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y) == LEVELS:
-                return 0, workers, 0, LEVELS
-        return 0, 0, 0, UNPROVED
-    many, below = 0, np.empty(count, np.int64)
-    for v in full:
-        many += v == peak
-    for f in range(count):
-        forced = base[f] + bottom[f] == peak
-        many += forced
-        below[f] = peak - base[f] if forced else peak - base[f] - 1
-    for spread in range(peak - least, peak - least + 32):
-        low = np.maximum(0, peak - spread - base - bottom)
-        low = np.where(low > 0, low + bottom, 0)
-        total, nodes = _box(below, low, top, sizes, counts, slots, NONE, FAR, limit, y)
-        if nodes > limit:
-            return 0, 0, 0, UNPROVED
-        if total != NONE:
-            value = workers * peak - load - total
-            for other in range(peak + 1, least + spread + 1):
-                if many > 1 or workers * other - load - ceiling(other, base, slots, top, sums, shared) < value:
-                    return 0, 0, 0, UNPROVED
-            return spread, many, value, SEARCH
-        for other in range(peak, least + spread + 1):
-            low = np.maximum(0, other - spread - base - bottom)
-            low = np.where(low > 0, low + bottom, 0)
-            total, nodes = _box(other - base, low, top, sizes, counts, slots, NONE, FAR, limit, y)
-            if nodes > limit or total != NONE:
-                return 0, 0, 0, UNPROVED
-    return 0, 0, 0, UNPROVED
 
 
 @nb.njit(cache=True)
@@ -360,10 +309,12 @@ def decide(
     limit: int,
     worker: np.ndarray,
 ) -> tuple[int, int, int]:
-    """IO_0 from loads (G,), free slots (G,) and waiting sizes (R,) in release order, ``0 < Σ free ≤ R``; ``order`` sorts them, stably.
+    """IO_0 from loads (G,), free slots (G,) and waiting sizes (R,) in release order, ``0 < Σ free ≤ R``; ``order`` sorts
+    them, stably.
 
-    ``worker`` (R,) receives the worker of each request, −1 where it waits on; of requests of one size the earliest go, the lowest
-    worker first. Returns what `io_zero` returns.
+
+    ``worker`` (R,) receives the worker of each request, −1 where it waits on; of requests of one size the earliest go,
+    the lowest worker first. Returns what `io_zero` returns.
     """
     queue = waiting[order]
     starts = np.empty(len(queue), np.int64)
@@ -375,7 +326,7 @@ def decide(
     sizes, counts = queue[starts[:n]], np.empty(n, np.int64)
     for t in range(n):
         counts[t] = (starts[t + 1] if t + 1 < n else len(queue)) - starts[t]
-    lowest, full_peak = loads.min(), np.int64(0)
+    lowest, full_peak = loads.min(), 0
     for g in range(len(loads)):
         if free[g] == 0:
             full_peak = max(full_peak, loads[g] - lowest)

@@ -41,8 +41,8 @@ def solve_io(
     Parameters
     ----------
     instance : DecodeInstance
-        Its horizon is ``H``. Where some waiting request may finish inside the window, CP-SAT solves the class-count program with a
-        class for each size and life; no tie rule is then applied.
+        Its horizon is ``H``. Where some waiting request may finish inside the window, CP-SAT solves the class-count program
+        with a class for each size and life; no tie rule is then applied.
     formulation : "special", "class-count" or "binary"
         The last two are programs for CP-SAT, with variables a size and worker, or a request and worker. The first tries bounds,
         exact levels and a search of its own, and gives the class-count program what it cannot prove. All have the same optimum.
@@ -143,8 +143,8 @@ def _optimise(
 ) -> tuple[np.ndarray, Fraction, str]:
     """Class counts, bound and method: the range bound first, then CP-SAT; the answer is never worse than ``start``.
 
-    ``floor``, a proved bound from the special method, tightens the range bound and goes to the solver as a cut, as does the value
-    of ``start``.
+    ``floor``, a proved bound from the special method, tightens the range bound and goes to the solver as a cut, as does the
+    value of ``start``.
     """
     ranges = weights.true_value([program.range_bound(h) for h in range(program.offsets)])
     if floor is not None:

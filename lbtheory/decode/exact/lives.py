@@ -1,8 +1,8 @@
 """IO_H where waiting requests may finish inside the window: a class for each size and ``min(life, H+1)``.
 
-A request of size ``t`` and life ``r`` adds ``(t + h) 1{r > h}`` at offset ``h``, so ``Σ_g L_{g,h}`` and the growth depend on who is
-admitted and every offset has its own sum: the bounds and shortcuts for requests that stay do not hold. CP-SAT solves the program
-from a greedy start. Source: ours (the decode paper lets requests admitted now stay).
+A request of size ``t`` and life ``r`` adds ``(t + h) 1{r > h}`` at offset ``h``, so ``Σ_g L_{g,h}`` and the growth depend on
+who is admitted and every offset has its own sum: the bounds and shortcuts for requests that stay do not hold. CP-SAT solves
+the program from a greedy start. Source: ours (the decode paper lets requests admitted now stay).
 """
 
 from fractions import Fraction
@@ -17,9 +17,7 @@ from lbtheory.decode.exact.weights import Weights, scaled_weights
 from lbtheory.decode.instance import Assignment, DecodeInstance, imbalance, loads_after, objective
 
 
-def solve_with_lives(
-    instance: DecodeInstance, must: frozenset[int], warm_start: Assignment | None, search: Search
-) -> Solution:
+def solve_with_lives(instance: DecodeInstance, must: frozenset[int], warm_start: Assignment | None, search: Search) -> Solution:
     """Solve IO_H for an instance with lives; see `solve_io`."""
     admissions, clock = instance.admissions, search.clock
     if len(must) > admissions:

@@ -41,8 +41,8 @@ class Solution:
     method : str
         What settled the answer: ``"trivial"``; of the special method ``"bound"`` (the largest requests dealt out meet it),
         ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended) and ``"window"`` (levels of a window with ``H > 0``);
-        ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran out before the solver began; ``"given"`` for
-        compared policies.
+        ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran out before the solver began; ``"given"``
+        for compared policies.
     """
 
     policy: str

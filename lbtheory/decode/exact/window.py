@@ -5,11 +5,11 @@ requests" to ``bottom_f ≤ x_f ≤ top_f``, and their sum to that of the ``U`` 
 
     minimise ``Σ_h γ^h [G M_h − Σ_g A_{g,h} − Σ_f x_f]``,   ``M_h ≥ A_{f,h} + x_f``,   ``M_h ≥ P_h`` (full workers),
 
-is L♮-convex while the sum is free, the dual of a network flow, so it then has integral solutions. Any ``λ_{f,h}, μ_h ≥ 0`` with ``Σ_f λ_{f,h} + μ_h = G γ^h``
-bound it from below (`multiplier_bound`), and by duality some meet it. They come from a linear program in doubles; the flow is then
-solved again on its support in fractions, so the bound is exact (where the sum binds it is exact to rounding, and rounded up where values
-are whole). Values at a common shift of all ``x_f`` are equal over a range when
-no full worker binds: `hit_levels` looks there for sums that exist. Source: ours, proved.
+is L♮-convex while the sum is free, the dual of a network flow, so it then has integral solutions. Any ``λ_{f,h}, μ_h ≥ 0``
+with ``Σ_f λ_{f,h} + μ_h = G γ^h`` bound it from below (`multiplier_bound`), and by duality some meet it. They come from a
+linear program in doubles; the flow is then solved again on its support in fractions, so the bound is exact (where the sum
+binds, exact to rounding, and rounded up to the next possible value). At a common shift of all ``x_f`` values are equal when no
+worker is full: `hit_levels` looks there for sums that exist. Source: ours, proved.
 """
 
 from fractions import Fraction
@@ -65,8 +65,8 @@ def range_total(program: Program) -> Fraction:
 def multiplier_bound(program: Program, multipliers: list[list[Fraction]], shadow: list[Fraction]) -> Fraction:
     """Lower bound of IO_H from multipliers ``λ`` (F × H+1) and ``μ`` (H+1).
 
-    Negative entries count as 0, and each offset is scaled to ``Σ_f λ_{f,h} + μ_h = G γ^h`` (all of it on the largest reach where
-    they are all 0), so that every input gives a true bound.
+    Negative entries count as 0, and each offset is scaled to ``Σ_f λ_{f,h} + μ_h = G γ^h`` (all of it on the largest reach
+    where they are all 0), so that every input gives a true bound.
     """
     gamma, workers = program.instance.gamma, program.instance.workers
     width, offsets = len(program.open), program.offsets
@@ -109,9 +109,7 @@ def _discounted(program: Program, values: list[int]) -> Fraction:
     return sum((program.instance.gamma**h * v for h, v in enumerate(values)), Fraction(0))
 
 
-def _relax(
-    program: Program, *, joint: bool
-) -> tuple[np.ndarray, list[list[Fraction]], list[Fraction]] | None:
+def _relax(program: Program, *, joint: bool) -> tuple[np.ndarray, list[list[Fraction]], list[Fraction]] | None:
     """An optimal ``x`` of the relaxation, with the limits of ``Σ x`` if ``joint``, and multipliers."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix, vstack

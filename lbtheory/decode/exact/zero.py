@@ -150,11 +150,11 @@ def special_spread(
     program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES
 ) -> tuple[tuple[int, int, int], np.ndarray, str] | None:
     """SpreadLex of a program that `applies`: proved key, class counts and method; None where it is not proved."""
-    from lbtheory.decode.exact import _zero
+    from lbtheory.decode.exact import _spread, _zero
 
     rounds, nodes = effort(len(program.instance.waiting), program.instance.admissions, rounds, nodes)
     y = np.zeros((len(program.open), len(program.sizes)), np.int64)
-    spread, many, value, how = _zero.spread_zero(
+    spread, many, value, how = _spread.spread_zero(
         program.queue,
         program.sizes,
         program.counts,

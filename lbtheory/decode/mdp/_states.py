@@ -1,7 +1,7 @@
 """Compiled expansion of states: what chance does to a state, what admissions can make of it.
 
-A slot holds a symbol, a worker the sorted symbols of its slots, a state the sorted workers (slots and workers are exchangeable) and
-the number of its queue. States are coded as integers in mixed radix; an empty slot is the largest symbol.
+A slot holds a symbol, a worker the sorted symbols of its slots, a state the sorted workers (slots and workers are
+exchangeable) and the number of its queue. States are coded as integers in mixed radix; an empty slot is the largest symbol.
 """
 
 import numba as nb
@@ -15,15 +15,15 @@ def encode(rows: np.ndarray, empty: int, queue: int, queues: int) -> int:
     codes = np.empty(workers, np.int64)
     for g in range(workers):
         rows[g].sort()
-        code = np.int64(0)
+        code = 0
         for b in range(slots):
             code = code * (empty + 1) + rows[g, b]
         codes[g] = code
     codes.sort()
-    base = np.int64(1)
+    base = 1
     for _ in range(slots):
         base *= empty + 1
-    total = np.int64(0)
+    total = 0
     for g in range(workers):
         total = total * base + codes[g]
     return total * queues + queue
@@ -56,7 +56,8 @@ def chances(
     to: np.ndarray,
     weight: np.ndarray,
 ) -> None:
-    """Where chance takes each state: every outcome of its slots and, with a finite queue, of the arrivals that replace departures.
+    """Where chance takes each state: every outcome of its slots and, with a finite queue, of the arrivals that replace
+    departures.
 
     Parameters
     ----------

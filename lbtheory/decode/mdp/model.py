@@ -1,15 +1,16 @@
 """The saturated decode system as a Markov decision process, states up to exchange of slots and workers.
 
-A slot holds the workload ``w`` of its request, capped at ``N``. An iteration: chance removes each request with probability ``p``
-and the others gain a token; the decision fills every empty slot; the cost is ``I = G max_g L_g − Σ_g L_g``. Supply is *rich* (every
-size can always be had) or a *finite* queue: after admission exactly ``R`` requests wait, and each departure brings one arrival from
-the size law.
+A slot holds the workload ``w`` of its request, capped at ``N``. An iteration: chance removes each request with probability
+``p`` and the others gain a token; the decision fills every empty slot; the cost is ``I = G max_g L_g − Σ_g L_g``. Supply is
+*rich* (every size can always be had) or a *finite* queue: after admission exactly ``R`` requests wait, and each departure
+brings one arrival from the size law.
 
-*Known lives.* With ``look = H ≥ 1`` a slot also shows ``min(r, H+1)``, ``r`` the iterations that its request still has, from the
-iteration after its admission on; by the geometric law ``r`` of a request just admitted is unknown when it is placed.
+*Known lives.* With ``look = H ≥ 1`` a slot also shows ``min(r, H+1)``, ``r`` the iterations that its request still has, from
+the iteration after its admission on; by the geometric law ``r`` of a request just admitted is unknown when it is placed.
 
 *The cap.* The capped system is the true one seen through capped workloads: ``min(min(w,N)+1, N) = min(w+1, N)``. With
-``e_g = Σ (w − N)_+`` the same actions cost ``−Σ_g e_g ≤ I − I_N ≤ (G−1) Σ_g e_g``, and ``w ≤ s + A_*``, ``P(A_* ≥ a) = q^a``, so
+``e_g = Σ (w − N)_+`` the same actions cost ``−Σ_g e_g ≤ I − I_N ≤ (G−1) Σ_g e_g``, and ``w ≤ s + A_*``, ``P(A_* ≥ a) = q^a``,
+so
 
     ``g_N − n t ≤ g ≤ g_N + (G−1) n t``,   ``t = q^{N−s+1}/p``,   ``n = G B``,
 
@@ -18,8 +19,9 @@ for the optimum, and for every rule that sees capped workloads. Source: ours, pr
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 
@@ -163,7 +165,7 @@ def system(
     whole_number("look", "system", look, 0)
     if not 0 < p < 1:
         raise ParameterError(f"`p` of `system` must be in (0, 1); got {p}.")
-    if not sizes or any(a >= b for a, b in zip(sizes, sizes[1:], strict=False)) or sizes[0] < 1:
+    if not sizes or any(a >= b for a, b in pairwise(sizes)) or sizes[0] < 1:
         raise ParameterError(f"`sizes` of `system` must be ascending whole numbers ≥ 1; got {tuple(sizes)}.")
     weights = [1 / len(sizes)] * len(sizes) if law is None else [float(v) for v in law]
     if len(weights) != len(sizes) or min(weights) <= 0 or abs(sum(weights) - 1) > 1e-12:
@@ -228,7 +230,7 @@ def _rules(one: System) -> _Rules:
     )  # fmt: skip
 
 
-def _queues(one: System) -> dict[str, object]:
+def _queues(one: System) -> dict[str, Any]:
     """Finite queues as multisets of classes, what arrivals make of them, and what is left without one request."""
     m, n = len(one.sizes), one.workers * one.slots
     if one.queue is None:
@@ -356,6 +358,7 @@ def _starts(many: np.ndarray) -> np.ndarray:
     start = np.concatenate([[0], np.cumsum(many)]).astype(np.int64)
     if start[-1] > STATE_LIMIT:
         raise ParameterError(
-            f"`system` of `build` must be smaller: {start[-1]:,} outcomes or fills, the limit is {STATE_LIMIT:,}. Lower the cap."
+            f"`system` of `build` must be smaller: {start[-1]:,} outcomes or fills, the limit is "
+            f"{STATE_LIMIT:,}. Lower the cap."
         )
     return start

@@ -16,8 +16,9 @@ TOLERANCE = 1e-7
 def policy_mix(model: Model, policy: Policy) -> np.ndarray:
     """Which fill a policy takes in each state, float array (F,): its own code is asked, once for each set of load differences.
 
-    In rich supply the policy sees ``n`` requests of every size, which stands for the size law only where that is uniform. Workers
-    are in the order of their loads, requests in ascending order: that settles its ties. Ages are not known (taken as 0).
+    In rich supply the policy sees ``n`` requests of every size, which stands for the size law only where that is uniform.
+    Workers are in the order of their loads, requests in ascending order: that settles its ties. Ages are not known (taken as
+    0).
 
     Raises
     ------
@@ -26,7 +27,9 @@ def policy_mix(model: Model, policy: Policy) -> np.ndarray:
     """
     one = model.system
     if one.queue is None and max(one.law) - min(one.law) > 1e-12:
-        raise ParameterError("`model` of `policy_mix` must have uniform sizes in rich supply: the policy sees a queue, not a law.")
+        raise ParameterError(
+            "`model` of `policy_mix` must have uniform sizes in rich supply: a policy sees a queue, not a law."
+        )
     rows, queues = model.slots_of(model.before)
     work = np.array([model.workload(a) for a in range(int(rows.max()) + 1)])[rows]
     empty = work == 0
@@ -93,7 +96,7 @@ def worst_gap(model: Model, mix: np.ndarray) -> int:
     """The largest ``I − min I`` of a deterministic rule in one step, over all states."""
     least = np.minimum.reduceat(model.cost[model.result], model.act[:-1])
     chosen = np.add.reduceat(model.cost[model.result] * mix, model.act[:-1])
-    return int(round(float((chosen - least).max())))
+    return round(float((chosen - least).max()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from lbtheory.core import ParameterError, UnknownNameError
 from lbtheory.decode.mdp.model import Model
 
 SPAN = 1e-10
+SWEEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +82,11 @@ def evaluate(model: Model, mix: np.ndarray, *, span: float = SPAN) -> Average:
         raise ParameterError(
             f"`mix` of `evaluate` must sum to 1 in every state; got {sums[np.abs(sums - 1).argmax()]}. Give probabilities."
         )
-    from lbtheory.decode.mdp._states import sweep_mixed
+    from lbtheory.decode.mdp import _states
 
-    return _iterate(model, lambda *work: sweep_mixed(*work[:-2], mix, *work[-2:]), span)
+    step: Callable[..., tuple[float, float]] = _states.sweep_mixed
+
+    return _iterate(model, lambda *work: step(*work[:-2], mix, *work[-2:]), span)
 
 
 def optimal_fills(model: Model, rule: str) -> np.ndarray:
@@ -114,22 +117,20 @@ def optimal_fills(model: Model, rule: str) -> np.ndarray:
 
 
 def _extreme(model: Model, allowed: np.ndarray, sign: float, span: float) -> Average:
-    from lbtheory.decode.mdp._states import sweep
+    from lbtheory.decode.mdp import _states
 
-    return _iterate(model, lambda *work: sweep(*work[:-2], allowed, sign, *work[-2:]), span)
+    step: Callable[..., tuple[float, float]] = _states.sweep
+
+    return _iterate(model, lambda *work: step(*work[:-2], allowed, sign, *work[-2:]), span)
 
 
 def _iterate(model: Model, step: Callable[..., tuple[float, float]], span: float) -> Average:
     value, out, middle = np.zeros(len(model.after)), np.empty(len(model.after)), np.empty(len(model.before))
-    for sweeps in range(1, 1_000_001):
-        low, high = step(
-            value, model.cost, model.start, model.to, model.weight, model.act, model.result, middle, out
-        )
+    sweeps, low, high = 0, -np.inf, np.inf
+    while high - low > span:
+        if sweeps == SWEEPS:
+            raise ArithmeticError(f"value iteration did not reach a span of {span}; got {high - low}")
+        sweeps += 1
+        low, high = step(value, model.cost, model.start, model.to, model.weight, model.act, model.result, middle, out)
         value, out = out - out[0], value
-        if high - low <= span:
-            break
-    else:
-        raise ArithmeticError(f"value iteration did not reach a span of {span}; got {high - low}")
-    return Average(
-        low=float(low), high=float(high), truncation=model.system.truncation, sweeps=sweeps, values=value
-    )
+    return Average(low=float(low), high=float(high), truncation=model.system.truncation, sweeps=sweeps, values=value)

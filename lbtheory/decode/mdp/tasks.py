@@ -28,12 +28,13 @@ def averages(
 ) -> list[Record]:
     """The optimum of one system and every rule beside it; one record.
 
-    The cap is the least one for which the truncation error is at most ``error``. Rules that see sizes and loads only are left out
-    where lives are known: they are in the record of the same system without.
+    The cap is the least one for which the truncation error is at most ``error``. Rules that see sizes and loads only are left
+    out where lives are known: they are in the record of the same system without.
     """
     del seed  # nothing is drawn
     began = perf_counter()
-    one = system(workers, slots, float(Fraction(p)), sizes, cap=_cap(workers, slots, p, sizes[-1], error), queue=queue, look=look)
+    cap = _cap(workers, slots, p, sizes[-1], error)
+    one = system(workers, slots, float(Fraction(p)), sizes, cap=cap, queue=queue, look=look)
     model = build(one)
     best = optimum(model)
     wrong = deviation(model, best)

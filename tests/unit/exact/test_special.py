@@ -1,4 +1,4 @@
-"""The special exact method: its kernels beside plain ones, its bounds, levels of real size, windows, lives, and false claims."""
+"""The special exact method: kernels beside plain ones, bounds, levels of real size, windows, lives, false claims."""
 
 from fractions import Fraction
 
@@ -45,7 +45,7 @@ def sorted_queue(waiting: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 def test_search_over_ranges_is_the_plain_one() -> None:
     from lbtheory.decode.exact._box import NONE
-    from lbtheory.decode.exact._zero import _box
+    from lbtheory.decode.exact._zero import box
 
     rng = np.random.default_rng(1)
     found = 0
@@ -57,7 +57,7 @@ def test_search_over_ranges_is_the_plain_one() -> None:
         high = np.array([int(rng.integers(0, t + 2)) for t in top])
         low = np.where(rng.random(len(slots)) < 0.5, 0, (high * rng.random(len(slots))).astype(int))
         y = np.zeros((len(slots), len(sizes)), np.int64)
-        total, _ = _box(high, low, top, sizes, counts, slots, NONE, 2**60, 10**6, y)
+        total, _ = box(high, low, top, sizes, counts, slots, NONE, 2**60, 10**6, y)
         best = reference.largest_total(waiting, slots.tolist(), low.tolist(), high.tolist())
         assert total == (NONE if best is None else best)
         if best is not None:
@@ -90,7 +90,7 @@ def test_single_sums_are_bounded() -> None:
 
 
 def test_the_ceiling_bounds_and_is_the_least_over_all_sets_at_equal_slots() -> None:
-    from lbtheory.decode.exact._zero import _sums, ceiling
+    from lbtheory.decode.exact._zero import ceiling, top_sums
 
     rng = np.random.default_rng(3)
     for _ in range(300):
@@ -101,7 +101,7 @@ def test_the_ceiling_bounds_and_is_the_least_over_all_sets_at_equal_slots() -> N
         base = rng.integers(0, 40, 4)
         peak = int(base.max() + rng.integers(0, 20))
         top = np.array([sum(sorted(waiting)[-c:]) for c in slots])
-        best = ceiling(peak, base, slots, top, _sums(sizes, counts, slots.sum()), np.zeros(4, np.bool_))
+        best = ceiling(peak, base, slots, top, top_sums(sizes, counts, slots.sum()), np.zeros(4, np.bool_))
         plain = reference.ceiling(peak, base.tolist(), slots.tolist(), waiting)
         assert best == plain if equal else best >= plain
 
@@ -229,12 +229,9 @@ def test_lives_are_the_brute_force_optimum() -> None:
         lives = rng.integers(1, horizon + 3, len(waiting)).tolist()
         gamma = (Fraction(1), Fraction(9, 10), Fraction(1, 3))[k % 3]
         must = frozenset({0} if sum(free) and k % 2 else ())
-        instance = decode_instance(
-            [row[0] for row in projected], free, waiting, projected=projected, gamma=gamma, lives=lives
-        )
+        instance = decode_instance([row[0] for row in projected], free, waiting, projected=projected, gamma=gamma, lives=lives)
         best = min(
-            reference.value_with_lives(projected, waiting, lives, a, gamma)
-            for a in reference.assignments(free, waiting, must)
+            reference.value_with_lives(projected, waiting, lives, a, gamma) for a in reference.assignments(free, waiting, must)
         )
         found = solve_io(instance, must_admit=must)
         assert (found.objective, found.bound, found.status) == (best, best, SolverStatus.OPTIMAL)

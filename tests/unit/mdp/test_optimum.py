@@ -1,7 +1,7 @@
 """The long-run optimum: known values, plain value iteration, bounds that bracket, rules as they run."""
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ def test_a_finite_queue_lies_between_first_come_and_rich_supply() -> None:
     rich = build(system(2, 1, 0.5, (1, 2, 3), cap=30))
     values = [optimum(build(system(2, 1, 0.5, (1, 2, 3), cap=30, queue=r))).average for r in (0, 1, 2, 4)]
     assert close(values[0], first_come(rich).average)
-    assert all(a > b for a, b in zip(values, values[1:], strict=False))
+    assert all(a > b for a, b in pairwise(values))
     assert values[-1] > optimum(rich).average
     waiting = build(system(2, 1, 0.5, (1, 2, 3), cap=30, queue=2))
     assert close(first_come(waiting).average, first_come(rich).average)
