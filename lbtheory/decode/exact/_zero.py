@@ -21,6 +21,8 @@ UNPROVED, BOUND, LEVELS, SEARCH = 0, 1, 2, 3
 """How an answer was settled: not; the bound was met by dealing out, by `hit_levels`; `fill_box` ended."""
 
 FAR = 1 << 60
+FEW = 12
+"""Slots outside the sharing workers up to which few levels are tried before the search."""
 PEAK_COST = 200
 """Nodes that one largest load counts for: about what preparing its search takes."""
 
@@ -219,16 +221,14 @@ def io_zero(
     sums, shared = top_sums(sizes, counts, admissions), np.zeros(count, np.bool_)
     first = workers * peak - load - ceiling(peak, base, slots, top, sums, shared)
     levels = count == workers and not shared.any()
-    deep = 0
-    for f in range(count):
-        deep += 0 if shared[f] else slots[f]
-    if levels or deep > 12 or deep == 0:
-        high = peak
-        if levels:
-            high = max(peak, min((base + top).min(), (load + sums[admissions]) // workers))
-        how = meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y)
-        if how != UNPROVED:
-            return first, first, how
+    high = peak
+    if levels:
+        high = max(peak, min((base + top).min(), (load + sums[admissions]) // workers))
+    few = slots[~shared].sum() <= FEW  # then the search ends soon
+    tries = min(rounds, 8) if few and not levels else rounds
+    how = meet_bound(peak, high, queue, sizes, slots, base, shared, tries, seed, y)
+    if how != UNPROVED:
+        return first, first, how
     return _search(peak, queue, sizes, counts, base, slots, top, sums, load, workers, limit, y)
 
 
