@@ -1,4 +1,4 @@
-"""Exact rules in long runs beside the others: imbalance, its paired difference to IO_0, and who is left waiting; a table alone."""
+"""Exact rules in long runs beside the others: imbalance, paired difference to IO_0, who is left waiting; a table alone."""
 
 TITLE = "Exact minimisation at every step, in the long run"
 REFERENCE = "decode paper, sections 3 and 5; ours: the comparison"
