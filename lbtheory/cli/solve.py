@@ -24,6 +24,7 @@ def solve(
     tie: Annotated[
         str, typer.Option(help="Which optimum of IO_H: lexicographic, smallest-total, random or none.")
     ] = "lexicographic",
+    method: Annotated[str, typer.Option(help="How IO_H is solved: special, or CP-SAT's class-count or binary.")] = "special",
     seed: Annotated[int, typer.Option(help="Seed of random ties and of the search.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def solve(
     problem = read_instance(instance)
     options: dict[str, Any] = {"time_limit": time_limit, "seed": seed}
     if policy == "io":
-        options["tie"] = tie
+        options |= {"tie": tie, "formulation": method}
     answer = solve_exactly(problem, policy, horizon, **options)
     others = {name: _compared(problem, answer, name, seed) for name in _split(compare)}
     result = answer.as_json() | {"compare": {name: other.as_json() for name, other in others.items()}}

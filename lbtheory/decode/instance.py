@@ -5,7 +5,8 @@ offset ``h`` and ``y_{ig}`` the assignment,
 
     ``L_{g,h} = A_{g,h} + Σ_i y_{ig} (S_i + h)``,   ``I_h = G max_g L_{g,h} − Σ_g L_{g,h}``,
 
-and the objective of an assignment is ``Σ_h γ^h I_h``. A request admitted now is taken to stay through the window.
+and the objective of an assignment is ``Σ_h γ^h I_h``. A request admitted now is taken to stay through the window, unless the
+instance gives lives ``r_i``: it then adds ``(S_i + h) 1{r_i > h}``.
 Every policy is maximal: exactly ``U = min(waiting, Σ_g c_g)`` requests are admitted.
 """
 
@@ -24,7 +25,7 @@ from lbtheory.core import InstanceError, ParameterError, SizeOverflowError, read
 TOTAL_LIMIT = 2**53
 """Largest ``G · max load`` that is accepted: every sum stays exact in doubles and far inside 64 bits."""
 
-_KEYS = ("loads", "free", "waiting", "projected", "gamma")
+_KEYS = ("loads", "free", "waiting", "projected", "gamma", "lives")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class DecodeInstance:
         ``A_{g,h}``; column 0 equals ``loads``. With no forecast it has one column.
     gamma : Fraction
         Discount ``γ`` in (0, 1].
+    lives : int array (R,) or None
+        Forecast iterations ``r_i ≥ 1`` of the waiting requests once admitted; None: all stay through the window.
     """
 
     loads: np.ndarray
@@ -50,6 +53,7 @@ class DecodeInstance:
     waiting: np.ndarray
     projected: np.ndarray
     gamma: Fraction
+    lives: np.ndarray | None = None
 
     @property
     def workers(self) -> int:
@@ -90,6 +94,7 @@ class DecodeInstance:
             waiting=self.waiting,
             projected=readonly(self.projected[:, : horizon + 1]),
             gamma=self.gamma,
+            lives=self.lives,
         )
 
 
@@ -112,6 +117,7 @@ def decode_instance(
     *,
     projected: Sequence[Sequence[int]] | np.ndarray | None = None,
     gamma: Fraction | float | str = 1,
+    lives: Sequence[int] | np.ndarray | None = None,
 ) -> DecodeInstance:
     """Build and check a `DecodeInstance`.
 
@@ -123,6 +129,8 @@ def decode_instance(
         Row ``g`` starts with ``loads[g]``.
     gamma : Fraction, number or "a/b"
         Discount in (0, 1]; a decimal such as 0.9 is read as 9/10.
+    lives : sequence of R whole numbers ≥ 1, optional
+        How many iterations each waiting request runs, for those that may finish inside the window.
 
     Raises
     ------
@@ -138,6 +146,9 @@ def decode_instance(
             f"`free` must have as many entries as `loads` ({len(a)}); got {len(c)}. Give one number of free slots a worker."
         )
     rows = a[:, None] if projected is None else _projected(projected, a)
+    r = None if lives is None else _integers("lives", lives, low=1)
+    if r is not None and len(r) != len(w):
+        raise InstanceError(f"`lives` must have as many entries as `waiting` ({len(w)}); got {len(r)}. Give one a request.")
     heaviest = sum(sorted(map(int, w), reverse=True)[: int(c.max())])
     top = len(a) * (int(rows.max()) + heaviest + int(c.max()) * (rows.shape[1] - 1))
     if top >= TOTAL_LIMIT:
@@ -146,7 +157,12 @@ def decode_instance(
             "Scale the sizes down (for example count blocks instead of tokens)."
         )
     return DecodeInstance(
-        loads=readonly(a), free=readonly(c), waiting=readonly(w), projected=readonly(rows), gamma=rational_gamma(gamma)
+        loads=readonly(a),
+        free=readonly(c),
+        waiting=readonly(w),
+        projected=readonly(rows),
+        gamma=rational_gamma(gamma),
+        lives=None if r is None else readonly(r),
     )
 
 
@@ -162,7 +178,7 @@ def rational_gamma(gamma: Fraction | float | str) -> Fraction:
 
 
 def read_instance(path: str | Path) -> DecodeInstance:
-    """Read an instance from a JSON file ``{"loads", "free", "waiting", "projected"?, "gamma"?}``.
+    """Read an instance from a JSON file ``{"loads", "free", "waiting", "projected"?, "gamma"?, "lives"?}``.
 
     Raises
     ------
@@ -192,7 +208,12 @@ def read_instance(path: str | Path) -> DecodeInstance:
             raise InstanceError(f"{path}: the key {key!r} is missing. Needed: loads, free, waiting.")
     try:
         return decode_instance(
-            data["loads"], data["free"], data["waiting"], projected=data.get("projected"), gamma=data.get("gamma", 1)
+            data["loads"],
+            data["free"],
+            data["waiting"],
+            projected=data.get("projected"),
+            gamma=data.get("gamma", 1),
+            lives=data.get("lives"),
         )
     except (InstanceError, SizeOverflowError, ParameterError) as error:
         raise type(error)(f"{path}: {error}") from None
@@ -200,10 +221,12 @@ def read_instance(path: str | Path) -> DecodeInstance:
 
 def loads_after(instance: DecodeInstance, assignment: Assignment) -> np.ndarray:
     """Loads ``L_{g,h}`` after the assignment, int array (G, H+1), exact."""
-    sums = [sum(int(instance.waiting[i]) for i in chosen) for chosen in assignment.workers]
-    counts = [len(chosen) for chosen in assignment.workers]
     offsets = np.arange(instance.horizon + 1, dtype=np.int64)
-    added = np.array(sums, dtype=np.int64)[:, None] + np.array(counts, dtype=np.int64)[:, None] * offsets
+    added = np.zeros_like(instance.projected)
+    for g, chosen in enumerate(assignment.workers):
+        for i in chosen:
+            last = instance.horizon + 1 if instance.lives is None else int(instance.lives[i])
+            added[g] += np.where(offsets < last, instance.waiting[i] + offsets, 0)
     return np.asarray(instance.projected + added)
 
 

@@ -60,3 +60,41 @@ def spread_key(loads: list[int]) -> tuple[int, int, int]:
 def size_lists(waiting: list[int], assignment: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
     """For each worker the ascending list of its sizes."""
     return tuple(tuple(sorted(waiting[i] for i in chosen)) for chosen in assignment)
+
+
+def value_with_lives(
+    projected: list[list[int]], waiting: list[int], lives: list[int], assignment: tuple[tuple[int, ...], ...], gamma: Fraction
+) -> Fraction:
+    """``Σ_h γ^h I_h`` where request ``i`` adds ``(S_i + h) 1{r_i > h}``."""
+    total = Fraction(0)
+    for h in range(len(projected[0])):
+        loads = [
+            row[h] + sum(waiting[i] + h for i in chosen if lives[i] > h)
+            for row, chosen in zip(projected, assignment, strict=True)
+        ]
+        total += gamma**h * imbalance(loads)
+    return total
+
+
+def largest_total(waiting: list[int], slots: list[int], low: list[int], high: list[int]) -> int | None:
+    """The largest total of disjoint sets of ``c_f`` requests with sums in ``low_f … high_f``; None where there are none."""
+    totals = [
+        sum(waiting[i] for chosen in found for i in chosen)
+        for found in assignments(slots, waiting)
+        if all(
+            a <= sum(waiting[i] for i in chosen) <= b and len(chosen) == c
+            for chosen, a, b, c in zip(found, low, high, slots, strict=True)
+        )
+    ]
+    return max(totals, default=None)
+
+
+def ceiling(peak: int, base: list[int], slots: list[int], waiting: list[int]) -> int:
+    """``min_S [Σ_{f∉S} (M − a_f) + top(c(S))]`` over all sets of workers."""
+    ordered = sorted(waiting, reverse=True)
+    best = sum(ordered)
+    for k in range(len(base) + 1):
+        for inside in combinations(range(len(base)), k):
+            outside = sum(peak - base[f] for f in range(len(base)) if f not in inside)
+            best = min(best, outside + sum(ordered[: sum(slots[f] for f in inside)]))
+    return best

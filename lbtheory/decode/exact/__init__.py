@@ -6,6 +6,7 @@ Symbols: ``y_{g,t}`` requests of size ``t`` for worker ``g``, ``x_g`` their tota
 The solver and the compiled kernel are imported where they are used.
 """
 
+from lbtheory.decode.exact.io import METHODS as METHODS
 from lbtheory.decode.exact.io import solve_io as solve_io
 from lbtheory.decode.exact.min_max import solve_min_max as solve_min_max
 from lbtheory.decode.exact.result import Solution as Solution
@@ -14,3 +15,5 @@ from lbtheory.decode.exact.solve import compare as compare
 from lbtheory.decode.exact.solve import solve as solve
 from lbtheory.decode.exact.spread_lex import solve_spread_lex as solve_spread_lex
 from lbtheory.decode.exact.ties import TIES as TIES
+from lbtheory.decode.exact.zero import Decision as Decision
+from lbtheory.decode.exact.zero import decide_io as decide_io

@@ -5,23 +5,29 @@ Source: decode paper, section 3; the class-count form and what is proved around 
 
 from collections.abc import Collection
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
 from lbtheory.core import InstanceError, ParameterError, SolverStatus, UnknownNameError
 from lbtheory.decode.exact.enumeration import enumerate_best
+from lbtheory.decode.exact.lives import solve_with_lives
 from lbtheory.decode.exact.model import FORMULATIONS, Clock, CountModel, Search
 from lbtheory.decode.exact.program import Program, build_program, first_come
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
 from lbtheory.decode.exact.weights import Weights, integer_weights
+from lbtheory.decode.exact.window import applies_to_window, special_window
+from lbtheory.decode.exact.zero import Found, applies, special_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, objective
+
+METHODS = ("special", *FORMULATIONS)
 
 
 def solve_io(
     instance: DecodeInstance,
     *,
-    formulation: str = "class-count",
+    formulation: str = "special",
     time_limit: float | None = None,
     warm_start: Assignment | None = None,
     tie: str = "lexicographic",
@@ -35,9 +41,11 @@ def solve_io(
     Parameters
     ----------
     instance : DecodeInstance
-        Its horizon is ``H``.
-    formulation : "class-count" or "binary"
-        Variables a size and worker, or a request and worker. Both have the same optimum.
+        Its horizon is ``H``. Where some waiting request may finish inside the window, CP-SAT solves the class-count program
+        with a class for each size and life; no tie rule is then applied.
+    formulation : "special", "class-count" or "binary"
+        The last two are programs for CP-SAT, with variables a size and worker, or a request and worker. The first tries bounds,
+        exact levels and a search of its own, and gives the class-count program what it cannot prove. All have the same optimum.
     time_limit : float, optional
         Seconds; reached, the best assignment known is returned as `SolverStatus.FEASIBLE` with the best bound.
     warm_start : Assignment, optional
@@ -51,7 +59,7 @@ def solve_io(
     must_admit : collection of int
         Indices into ``waiting`` that must be admitted (an overtaking cap).
     shortcuts : bool
-        Use enumeration and the range bound where they prove the answer; False always asks the solver.
+        Use the special method, enumeration and the range bound where they prove the answer; False always asks the solver.
 
     Returns
     -------
@@ -63,11 +71,16 @@ def solve_io(
     ParameterError, UnknownNameError, InstanceError, SizeOverflowError
     """
     clock = Clock(time_limit, function="solve_io")
-    if formulation not in FORMULATIONS:
-        raise UnknownNameError("formulation", formulation, FORMULATIONS)
+    if formulation not in METHODS:
+        raise UnknownNameError("formulation", formulation, METHODS)
     if tie not in TIES:
         raise UnknownNameError("tie rule", tie, TIES)
     program = build_program(instance, must_admit, function="solve_io")
+    if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
+        if warm_start is not None:
+            check_warm_start(program, warm_start, function="solve_io")
+        search, _ = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
+        return solve_with_lives(instance, frozenset(must_admit), warm_start, search)
     if warm_start is not None:
         check_warm_start(program, warm_start, function="solve_io")
     search, rng = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
@@ -80,14 +93,28 @@ def solve_io(
         return solution(instance, settled, policy="io", bound=bound, seconds=clock.seconds, tie=rule, method="trivial")
     weights = integer_weights(program, function="solve_io")
     linear = tie_weights(program, tie, rng)
+    special = _special(program, search.seed) if shortcuts and formulation == "special" else None
+    if special is not None and special.proved and tie == "none":
+        return _answer(program, special.counts, Fraction(special.bound), clock, tie, special.method)
     listed = enumerate_best(program, "io", linear) if shortcuts else None
     if listed is not None:
         return _answer(program, listed[1], Fraction(listed[0][0]), clock, tie, "enumeration")
-    starts = program.starts() + ([] if warm_start is None else [program.class_counts(warm_start)])
-    start = min(starts, key=lambda y: weights.true_value(program.imbalances(y)))
-    y, bound, method = _optimise(
-        program, weights, start, formulation == "binary", search, stop=shortcuts, hint=warm_start is not None
-    )
+    if special is not None and special.proved:
+        y, bound, method = special.counts, Fraction(special.bound), special.method
+    else:
+        known = [] if warm_start is None else [program.class_counts(warm_start)]
+        known += [] if special is None or special.y is None else [special.y]
+        start = min(program.starts() + known, key=lambda y: weights.true_value(program.imbalances(y)))
+        y, bound, method = _optimise(
+            program,
+            weights,
+            start,
+            search,
+            binary=formulation == "binary",
+            stop=shortcuts,
+            hint=len(known) > 0,
+            floor=None if special is None else special.bound,
+        )
     proved = bound == weights.true_value(program.imbalances(y))
     if proved and weights.exact:
         y, ruled = break_ties(program, weights, y, tie, linear, search)
@@ -96,11 +123,32 @@ def solve_io(
     return _answer(program, y, bound, clock, tie if ruled else "none", method)
 
 
+def _special(program: Program, seed: int) -> Found | None:
+    """What the special method knows, None where it does not apply."""
+    if applies(program):
+        return special_io(program, seed=seed)
+    return special_window(program, seed=seed) if applies_to_window(program) else None
+
+
 def _optimise(
-    program: Program, weights: Weights, start: np.ndarray, binary: bool, search: Search, *, stop: bool, hint: bool
+    program: Program,
+    weights: Weights,
+    start: np.ndarray,
+    search: Search,
+    *,
+    binary: bool,
+    stop: bool,
+    hint: bool,
+    floor: int | Fraction | None,
 ) -> tuple[np.ndarray, Fraction, str]:
-    """Class counts, bound and method: the range bound first, then CP-SAT; the answer is never worse than ``start``."""
+    """Class counts, bound and method: the range bound first, then CP-SAT; the answer is never worse than ``start``.
+
+    ``floor``, a proved bound from the special method, tightens the range bound and goes to the solver as a cut, as does the
+    value of ``start``.
+    """
     ranges = weights.true_value([program.range_bound(h) for h in range(program.offsets)])
+    if floor is not None:
+        ranges = max(ranges, Fraction(floor))
     value = weights.true_value(program.imbalances(start))
     if (stop and value == ranges) or search.clock.over:
         return start, ranges, "range bound" if value == ranges else "start"
@@ -108,6 +156,9 @@ def _optimise(
     total = model.discounted(weights)
     if hint:
         model.hint(start)
+    if floor is not None and weights.exact:
+        model.at_least(total, ceil(floor * weights.scale))
+        model.at_most(total, weights.value(program.imbalances(start)))
     found = model.minimise(total, search)
     bound = ranges
     if found.bound is not None:

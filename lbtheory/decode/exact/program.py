@@ -60,9 +60,14 @@ class Program:
         return int(self.forced.sum()) <= self.instance.admissions
 
     @cached_property
+    def queue(self) -> np.ndarray:
+        """Waiting sizes, ascending, int array (R,)."""
+        return np.repeat(self.sizes, self.counts)
+
+    @cached_property
     def _prefix(self) -> np.ndarray:
         """Sums of the ``k`` smallest waiting sizes, ``k = 0 … R``."""
-        return np.concatenate([[0], np.cumsum(np.repeat(self.sizes, self.counts))])
+        return np.concatenate([[0], np.cumsum(self.queue)])
 
     def smallest(self, k: int) -> int:
         """Sum of the ``k`` smallest waiting sizes."""

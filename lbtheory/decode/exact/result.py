@@ -39,8 +39,10 @@ class Solution:
         The tie rule that the assignment satisfies; ``"none"`` when no rule was asked for, or when time ran out before it was
         proved; ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
     method : str
-        What settled the answer: ``"trivial"``, ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran
-        out before the solver began; ``"given"`` for compared policies.
+        What settled the answer: ``"trivial"``; of the special method ``"bound"`` (the largest requests dealt out meet it),
+        ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended) and ``"window"`` (levels of a window with ``H > 0``);
+        ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran out before the solver began; ``"given"``
+        for compared policies.
     """
 
     policy: str

@@ -16,6 +16,7 @@ from lbtheory.decode.exact.io import check_warm_start, make_search, trivial
 from lbtheory.decode.exact.model import Clock, CountModel, Linear, Outcome, Search
 from lbtheory.decode.exact.program import Program, build_program
 from lbtheory.decode.exact.result import Solution, no_solution, solution
+from lbtheory.decode.exact.zero import applies, special_spread
 from lbtheory.decode.instance import Assignment, DecodeInstance
 
 Key = tuple[int, int, int]
@@ -60,6 +61,9 @@ def solve_spread_lex(
     settled = trivial(program)
     if settled is not None:
         return _answer(program, settled, _key(program, program.class_counts(settled)), clock, "trivial")
+    special = special_spread(program, seed=search.seed) if shortcuts and applies(program) else None
+    if special is not None:
+        return _answer(program, program.assignment(special[1]), special[0], clock, special[2])
     listed = enumerate_best(program, "spread-lex") if shortcuts else None
     if listed is not None:
         return _answer(program, program.assignment(listed[1]), listed[0], clock, "enumeration")

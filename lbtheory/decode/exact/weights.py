@@ -56,8 +56,19 @@ def integer_weights(program: Program, *, function: str) -> Weights:
     SizeOverflowError
         When not even weights of one unit fit 64 bits.
     """
-    gamma, horizon = program.instance.gamma, program.offsets - 1
-    sums = [magnitude(program, h) for h in range(horizon + 1)]
+    sums = [magnitude(program, h) for h in range(program.offsets)]
+    return scaled_weights(program.instance.gamma, sums, function=function)
+
+
+def scaled_weights(gamma: Fraction, sums: list[int], *, function: str) -> Weights:
+    """Weights for offsets on which weight 1 puts at most ``sums`` in the objective.
+
+    Raises
+    ------
+    SizeOverflowError
+        When not even weights of one unit fit 64 bits.
+    """
+    horizon = len(sums) - 1
     scale = gamma.denominator**horizon
     values = tuple(gamma.numerator**h * gamma.denominator ** (horizon - h) for h in range(horizon + 1))
     if sum(v * m for v, m in zip(values, sums, strict=True)) <= MODEL_LIMIT:

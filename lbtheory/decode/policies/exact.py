@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from lbtheory.core import PolicyError
-from lbtheory.decode.exact import Solution, solve_io, solve_min_max
+from lbtheory.core import ParameterError, PolicyError
+from lbtheory.decode.exact import METHODS, TIES, Solution, decide_io, solve_io, solve_min_max
 from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies.base import (
     REFRESHES,
@@ -84,9 +84,18 @@ class ExactIo(SolvedPolicy):
         As for BR-H; ``horizon=0`` by default.
     tie : lexicographic | smallest-total | random | none
         Which of several optima is taken.
+    method : special | class-count | binary
+        How it is solved, see `solve_io`.
+    fallback : cp-sat | best
+        What a decision becomes that the special method leaves unproved: CP-SAT proves it, which may take minutes at many free
+        slots; or the best assignment known is taken. `unproved` counts the latter and `gap` sums what they may lose.
     """
 
     name: ClassVar[str] = "io"
+    method: str = "special"
+    fallback: str = "cp-sat"
+    _unproved: int = field(default=0, init=False, repr=False, compare=False)
+    _gap: int = field(default=0, init=False, repr=False, compare=False)
     horizon: int = 0
     gamma: float = 1.0
     refresh: str = "window"
@@ -100,7 +109,37 @@ class ExactIo(SolvedPolicy):
         check_range(self.name, "gamma", self.gamma, 1e-9, 1.0)
         check_choice(self.name, "refresh", self.refresh, REFRESHES)
         check_choice(self.name, "cap", self.cap, (0, 1))
-        check_choice(self.name, "tie", self.tie, ("lexicographic", "smallest-total", "random", "none"))
+        check_choice(self.name, "tie", self.tie, TIES)
+        check_choice(self.name, "method", self.method, METHODS)
+        check_choice(self.name, "fallback", self.fallback, ("cp-sat", "best"))
+        if self.fallback == "best" and (self.horizon or self.tie != "none" or self.method != "special"):
+            raise ParameterError("`fallback=best` of policy 'io' must go with horizon=0, tie=none and method=special.")
+
+    @property
+    def unproved(self) -> int:
+        """Decisions of this run that were taken without proof (``fallback=best`` only)."""
+        return self._unproved
+
+    @property
+    def gap(self) -> int:
+        """Sum over those of ``I`` less its proved bound."""
+        return self._gap
+
+    def reset(self, workers: int, slots: int) -> None:
+        """Count anew."""
+        self._unproved = self._gap = 0
+
+    def assign(self, view: View, rng: np.random.Generator) -> Assignment:
+        """The special method in plain arrays where it covers the decision, else `solve_io`."""
+        seed = int(rng.integers(2**31 - 1))
+        plain = self.method == "special" and self.horizon == 0 and self.tie == "none"
+        if plain and not view.forced(self.overtake) and 0 < sum(view.free) <= len(view.order):
+            found = decide_io(np.array(view.loads), np.array(view.free), np.array(view.prompts), seed=seed)
+            if found is not None and (found.proved or self.fallback == "best"):
+                self._unproved += not found.proved
+                self._gap += found.value - found.bound
+                return _assignment(found.worker, len(view.free))
+        return SolvedPolicy.assign(self, view, rng)
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts over the window."""
@@ -112,7 +151,17 @@ class ExactIo(SolvedPolicy):
 
     def solve(self, instance: DecodeInstance, forced: frozenset[int], rng: np.random.Generator) -> Solution:
         """Solve IO_H."""
-        return solve_io(instance, time_limit=self.time_limit, tie=self.tie, seed=rng, must_admit=forced)
+        return solve_io(
+            instance, formulation=self.method, time_limit=self.time_limit, tie=self.tie, seed=rng, must_admit=forced
+        )
+
+
+def _assignment(worker: np.ndarray, workers: int) -> Assignment:
+    """Lists a worker from the worker of each request."""
+    chosen: list[list[int]] = [[] for _ in range(workers)]
+    for i in np.flatnonzero(worker >= 0).tolist():
+        chosen[worker[i]].append(i)
+    return Assignment(workers=tuple(map(tuple, chosen)))
 
 
 @dataclass(slots=True, kw_only=True)

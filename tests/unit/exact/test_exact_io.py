@@ -142,7 +142,7 @@ def test_sizes_beyond_64_bits_are_refused_by_name(monkeypatch: pytest.MonkeyPatc
 
 def test_time_limit_is_a_status_with_a_bound() -> None:
     hard = table_instance(4000, 8, 64, 2, 0)
-    found = solve_io(hard, time_limit=0.05, tie="none")
+    found = solve_io(hard, time_limit=0.05, tie="none", formulation="class-count")
     assert found.status is SolverStatus.FEASIBLE
     assert found.assignment is not None and found.objective is not None and found.bound is not None
     check_assignment(hard, found.assignment)
@@ -153,9 +153,9 @@ def test_time_limit_is_a_status_with_a_bound() -> None:
 
 def test_the_answer_is_never_worse_than_the_warm_start() -> None:
     hard = table_instance(4000, 8, 64, 2, 1)
-    start = solve_io(hard, time_limit=0.4, tie="none")
+    start = solve_io(hard, time_limit=0.4, tie="none", formulation="class-count")
     assert start.assignment is not None and start.objective is not None
-    again = solve_io(hard, time_limit=1e-6, tie="none", warm_start=start.assignment)
+    again = solve_io(hard, time_limit=1e-6, tie="none", warm_start=start.assignment, formulation="class-count")
     assert again.method == "start"
     assert again.objective is not None and again.objective <= start.objective
 
@@ -197,6 +197,7 @@ def test_generators_are_consumed_alike_whatever_settles_the_answer() -> None:
 def test_range_bound_settles_far_apart_loads_without_a_solver() -> None:
     rng = np.random.default_rng(0)
     instance = decode_instance([10_000, 0, 0, 0], [0, 4, 4, 4], rng.integers(1, 101, 60).tolist())
-    found = solve_io(instance, tie="none")
+    found = solve_io(instance, tie="none", formulation="class-count")
     assert (found.method, found.status) == ("range bound", SolverStatus.OPTIMAL)
+    assert solve_io(instance, tie="none").method == "bound"
     assert found.objective == solve_io(instance, tie="none", shortcuts=False).objective

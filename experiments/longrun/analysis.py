@@ -1,0 +1,30 @@
+"""One row a system and policy."""
+
+import pandas as pd
+
+COLUMNS = {
+    "workers": "G",
+    "slots": "B",
+    "p": "p",
+    "prompts": "sizes",
+    "queue": "queue",
+    "policy": "policy",
+    "iterations": "iterations",
+    "imbalance": "imbalance",
+    "imbalance_low": "low",
+    "imbalance_high": "high",
+    "over_first": "above IO_0",
+    "over_first_low": "above IO_0, low",
+    "over_first_high": "above IO_0, high",
+    "waiting_first": "mean size waiting, first fifth",
+    "waiting_last": "mean size waiting, last fifth",
+    "wait_mean": "mean wait, iterations",
+    "wait_max": "longest wait of the admitted",
+    "oldest": "oldest still waiting",
+    "unproved": "decisions unproved",
+}
+
+
+def table(records):
+    """Records in the order of the sweep."""
+    return pd.DataFrame(records)[list(COLUMNS)]

@@ -1,0 +1,80 @@
+"""Compiled SpreadLex where the queue covers the free slots, by the search of IO_0 with lower limits. Source: ours."""
+
+import numba as nb
+import numpy as np
+
+from lbtheory.decode.exact._box import NONE, bottom_sum, top_sum
+from lbtheory.decode.exact._zero import FAR, LEVELS, SEARCH, UNPROVED, box, ceiling, meet_bound, top_sums
+
+
+@nb.njit(cache=True)
+def spread_zero(
+    queue: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    base: np.ndarray,
+    slots: np.ndarray,
+    full: np.ndarray,
+    seed: int,
+    rounds: int,
+    limit: int,
+    y: np.ndarray,
+) -> tuple[int, int, int, int]:
+    """SpreadLex: the least ``(D, N_max, I)``; only proved answers are given.
+
+    With ``M0`` the least possible largest load and ``m0`` the largest possible smallest one, ``D ≥ M0 − m0``; a given ``D``
+    allows the largest loads ``M0 … m0 + D``. ``N_max`` is at least the number of workers that cannot be below ``M0``.
+
+    Parameters
+    ----------
+    full : int array (G−F,)
+        Loads of the workers without a free slot. The others are as in `io_zero`.
+
+    Returns
+    -------
+    spread, many, imbalance : int
+    how : int
+        `UNPROVED` when the answer is not known.
+    """
+    count, workers = len(base), len(base) + len(full)
+    top, bottom = np.empty(count, np.int64), np.empty(count, np.int64)
+    peak, least = -1, FAR
+    for f in range(count):
+        top[f], bottom[f] = top_sum(sizes, counts, slots[f]), bottom_sum(sizes, counts, slots[f])
+        peak, least = max(peak, base[f] + bottom[f]), min(least, base[f] + top[f])
+    load = base.sum() + full.sum()
+    for v in full:
+        peak, least = max(peak, v), min(least, v)
+    sums, shared = top_sums(sizes, counts, slots.sum()), np.zeros(count, np.bool_)
+    if peak <= least:
+        if len(full) == 0:
+            high = max(peak, min(least, (load + sums[slots.sum()]) // workers))
+            if meet_bound(peak, high, queue, sizes, slots, base, shared, rounds, seed, y) == LEVELS:
+                return 0, workers, 0, LEVELS
+        return 0, 0, 0, UNPROVED
+    many, below = 0, np.empty(count, np.int64)
+    for v in full:
+        many += v == peak
+    for f in range(count):
+        forced = base[f] + bottom[f] == peak
+        many += forced
+        below[f] = peak - base[f] if forced else peak - base[f] - 1
+    for spread in range(peak - least, peak - least + 32):
+        low = np.maximum(0, peak - spread - base - bottom)
+        low = np.where(low > 0, low + bottom, 0)
+        total, nodes = box(below, low, top, sizes, counts, slots, NONE, FAR, limit, y)
+        if nodes > limit:
+            return 0, 0, 0, UNPROVED
+        if total != NONE:
+            value = workers * peak - load - total
+            for other in range(peak + 1, least + spread + 1):
+                if many > 1 or workers * other - load - ceiling(other, base, slots, top, sums, shared) < value:
+                    return 0, 0, 0, UNPROVED
+            return spread, many, value, SEARCH
+        for other in range(peak, least + spread + 1):
+            low = np.maximum(0, other - spread - base - bottom)
+            low = np.where(low > 0, low + bottom, 0)
+            total, nodes = box(other - base, low, top, sizes, counts, slots, NONE, FAR, limit, y)
+            if nodes > limit or total != NONE:
+                return 0, 0, 0, UNPROVED
+    return 0, 0, 0, UNPROVED
