@@ -73,6 +73,8 @@ def _ask(
         prompts=prompts,
         prompt_mean=float(np.mean(prompts)),
         coins=rng.random((len(prompts), 3)),
+        waited=[0] * len(prompts),
+        weights=[1] * len(prompts),
     )
     chosen = policy.assign(view, rng).workers
     return [tuple(sorted(prompts[i] for i in requests)) for requests in chosen]
