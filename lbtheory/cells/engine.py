@@ -58,18 +58,25 @@ def simulate(
     p = parameters or Parameters()
     if p.slots != scenario.decode_slots:
         raise ParameterError(f"`parameters` give {p.slots} decode slots a server, the scenario's capacity {scenario.decode_slots}.")
-    given = _models(scenario, chosen, models)
     requests = stream if stream is not None else draw_stream(scenario, trial)
     if len(requests) and int(requests.sources.max()) >= len(scenario.cells):
         raise ParameterError("`stream` of `simulate` names a source that the scenario does not have.")
-    disruptions = _disruptions(scenario, p)
-    lim = _limits(scenario, chosen, p, layout.ESTIMATED if models == ESTIMATE else int(given is not None), requests)
-    eta = stepsizes(scenario, given or start_models(scenario), chosen.cost, p) if chosen.mechanism == "flow" else None
-    net = _network(scenario, eta)
-    st = _state(scenario, requests, p, lim, net, disruptions)
-    est = _estimates(scenario, p, lim, st, given or start_models(scenario))
+    lim, net, st, est = layout_of(scenario, chosen, requests, models, p)
     run_kernels(lim, net, st, est)
     return CellRun.of(scenario, chosen, requests, st, p)
+
+
+def layout_of(
+    scenario: Scenario, policy: Policy, requests: CellStream, models: Sequence[Softplus] | str | None, p: Parameters
+) -> tuple[layout.Limits, layout.Network, layout.State, Estimates]:
+    """Everything that the kernels read and write, before the run."""
+    given = _models(scenario, policy, models)
+    known = given or start_models(scenario)
+    kind = layout.ESTIMATED if models == ESTIMATE else layout.FIXED if given else layout.NO_MODEL
+    lim = _limits(scenario, policy, p, kind, requests)
+    net = _network(scenario, stepsizes(scenario, known, policy.cost, p) if policy.mechanism == "flow" else None)
+    st = _state(scenario, requests, p, lim, net, _disruptions(scenario, p))
+    return lim, net, st, _estimates(scenario, p, lim, st, known)
 
 
 def run_kernels(lim: layout.Limits, net: layout.Network, st: layout.State, est: Estimates) -> None:
@@ -122,7 +129,7 @@ def _models(scenario: Scenario, policy: Policy, models: Sequence[Softplus] | str
 
 def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requests: CellStream) -> layout.Limits:
     longest = float(scenario.idle_latencies.max()) * 8
-    rate = max(len(requests) / max(scenario.duration, 1e-9), 1.0) * 4
+    rate = 4 * max(min(len(requests) / scenario.duration, 2 * float(scenario.capacities.sum())), 1.0)
     buckets = 1 << min(max(int(longest * rate).bit_length(), 8), 18)
     return layout.Limits(
         cells=len(scenario.cells),
@@ -229,6 +236,9 @@ def request_table(requests: CellStream, roots: int) -> Array:
         table[name] = column
     table["cell"] = table["server"] = table["leaf"] = table["next"] = -1
     table["prefilled"] = table["accepted"] = table["finished"] = table["returned"] = np.nan
+    if roots == 1:
+        table["root"] = requests.sources
+        return table
     order = np.argsort(requests.sources, kind="stable")
     turn = np.empty(len(requests), np.int64)
     starts = np.searchsorted(requests.sources[order], requests.sources[order], side="left")
@@ -263,7 +273,7 @@ def _estimates(scenario: Scenario, p: Parameters, lim: layout.Limits, st: layout
         log=np.zeros(bins),
         weight=np.zeros(bins),
         late=np.zeros((2, n, bins)),
-        work=np.zeros((11, 4)),
+        work=np.zeros((12, 4)),
         column=np.zeros(n),
         oldest=np.zeros(1, np.int64),
     )

@@ -4,9 +4,9 @@ import math
 
 from lbtheory.decode.kernels.jit import inlined, kernel
 
-ROUNDS, SMALLEST_STEP, LARGEST_STEP = 60, 1e-9, 1.0
+ROUNDS, SMALLEST_STEP, LARGEST_STEP = 60, 1e-6, 1.0
 LOWEST, HIGHEST = math.log(1e-9), math.log(1e9)
-WORK = (11, 4)
+WORK = (12, 4)
 """Shape of the scratch array."""
 
 
@@ -34,15 +34,30 @@ def objective(theta, loads, logs, weights, count, prior, pull):  # type: ignore[
 
 
 @kernel
-def _normal_equations(theta, loads, logs, weights, count, prior, pull, work):  # type: ignore[no-untyped-def]
-    """``JᵀWJ`` into rows 0–3 and ``−JᵀWr`` into row 4."""
+def _add(work, slope, gap, weight, tied):  # type: ignore[no-untyped-def]
+    """One residual with its gradient; tied, ``log k`` moves with ``log a − log b`` and not by itself."""
+    if tied:
+        slope[0] += slope[2]
+        slope[1] -= slope[2]
+        slope[2] = 0.0
     for p in range(4):
+        work[4, p] -= weight * gap * slope[p]
+        for q in range(4):
+            work[p, q] += weight * slope[p] * slope[q]
+
+
+@kernel
+def _normal_equations(theta, loads, logs, weights, count, prior, pull, tied, work):  # type: ignore[no-untyped-def]
+    """``JᵀWJ`` into rows 0–3 and ``−JᵀWr`` into row 4."""
+    slope = work[11]
+    for p in range(5):
         for q in range(4):
             work[p, q] = 0.0
-        work[p, p] = pull
-        work[4, p] = -pull * (theta[p] - prior[p])
+    for p in range(4):
+        for q in range(4):
+            slope[q] = 1.0 if p == q else 0.0
+        _add(work, slope, theta[p] - prior[p], pull, tied)
     a, b, k, w = math.exp(theta[0]), math.exp(theta[1]), math.exp(theta[2]), math.exp(theta[3])
-    slope = work[6]
     for i in range(count):
         latency, soft, share, u = _latency(theta, loads[i])
         gap = math.log(latency) - logs[i]
@@ -50,10 +65,7 @@ def _normal_equations(theta, loads, logs, weights, count, prior, pull, work):  #
         slope[1] = b * w * soft / latency
         slope[2] = -b * k * share / latency
         slope[3] = b * w * (soft - u * share) / latency
-        for p in range(4):
-            work[4, p] -= weights[i] * gap * slope[p]
-            for q in range(4):
-                work[p, q] += weights[i] * slope[p] * slope[q]
+        _add(work, slope, gap, weights[i], tied)
 
 
 @kernel
@@ -87,20 +99,30 @@ def _solve(work, damping):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fit(theta, loads, logs, weights, count, prior, pull, work):  # type: ignore[no-untyped-def]
-    """Levenberg–Marquardt from ``theta`` (logarithms), which is overwritten; returns the objective, which never grows."""
+def descend(theta, loads, logs, weights, count, prior, pull, tie, work):  # type: ignore[no-untyped-def]
+    """Levenberg–Marquardt from ``theta`` (logarithms), which is overwritten; returns the objective, which never grows.
+
+    ``tie`` is ``log(1 + δ)`` to keep ``k = a/(b(1 + δ))``, or NaN.
+    """
+    tied = tie == tie
+    if tied:
+        theta[2] = theta[0] - theta[1] - tie
     best = objective(theta, loads, logs, weights, count, prior, pull)
     damping = 1e-3
     trial = work[6]
     for _ in range(ROUNDS):
-        _normal_equations(theta, loads, logs, weights, count, prior, pull, work)
+        _normal_equations(theta, loads, logs, weights, count, prior, pull, tied, work)
         improved = False
+        value, longest = best, 0.0
         while damping < 1e9:
             if _solve(work, damping):
                 longest = 0.0
                 for p in range(4):
                     move = min(max(work[5, p], -LARGEST_STEP), LARGEST_STEP)
                     trial[p] = min(max(theta[p] + move, LOWEST), HIGHEST)
+                if tied:
+                    trial[2] = trial[0] - trial[1] - tie
+                for p in range(4):
                     longest = max(longest, abs(trial[p] - theta[p]))
                 value = objective(trial, loads, logs, weights, count, prior, pull)
                 if value <= best:
@@ -110,10 +132,20 @@ def fit(theta, loads, logs, weights, count, prior, pull, work):  # type: ignore[
             damping *= 10.0
         if not improved:
             return best
-        small = best - value <= 1e-12 * (1e-12 + best) or longest < SMALLEST_STEP
+        small = best - value <= 1e-9 * (1e-12 + best) or longest < SMALLEST_STEP
         best = value
         for p in range(4):
             theta[p] = trial[p]
         if small:
             return best
     return best
+
+
+@kernel
+def fit(theta, loads, logs, weights, count, prior, pull, margin, work):  # type: ignore[no-untyped-def]
+    """The fit with ``a ≥ (1 + δ) bk``: the free one, or where that violates it, the best on the boundary."""
+    value = descend(theta, loads, logs, weights, count, prior, pull, math.nan, work)
+    tie = math.log1p(margin)
+    if theta[2] > theta[0] - theta[1] - tie:
+        value = descend(theta, loads, logs, weights, count, prior, pull, tie, work)
+    return value

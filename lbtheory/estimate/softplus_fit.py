@@ -1,11 +1,12 @@
 """Softplus latency models fitted to latencies by load (DLB paper, section 3.3).
 
-``min_θ Σ_b w_b (log ℓ(n_b; θ) − log y_b)² + pull Σ_p (log θ_p − log θ^prior_p)²`` over ``θ = (a, b, k, w) > 0``, then
-``k ← min(k, a/(b(1 + δ)))``. The projection keeps ``a > bk``: without it the fitted ``μ = N/ℓ`` need not increase and the
-gradient cost need not exist (see `lbtheory.fluid.rates.softplus`). Objective, weights, prior and ``δ`` are ours; the paper says only
-that a parametric model, a softplus, is fitted to exponentially smoothed averages.
+``min_θ Σ_b w_b (log ℓ(n_b; θ) − log y_b)² + pull Σ_p (log θ_p − log θ^prior_p)²`` over ``θ = (a, b, k, w) > 0`` with
+``a ≥ (1 + δ) bk``: the free minimum, or where that violates the constraint, the minimum on its boundary. Without the constraint the
+fitted ``μ = N/ℓ`` need not increase and the gradient cost need not exist (see `lbtheory.fluid.rates.softplus`). Objective, weights,
+prior and ``δ`` are ours; the paper says only that a softplus is fitted to exponentially smoothed averages.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +28,9 @@ class LatencyFit:
     Attributes
     ----------
     model : Softplus
-        After the projection.
+        With the constraint.
     unconstrained : Softplus
-        Before it.
+        Without it.
     relative_error : float
         Root of the weighted mean of ``(ℓ(n_b)/y_b − 1)²`` of ``model``.
     """
@@ -114,15 +115,14 @@ def fit_softplus(
     if len(n) == 0 and pull == 0:
         raise ParameterError("`loads` of `fit_softplus` is empty and there is no prior to fall back on. Give samples.")
     toward = np.zeros(4) if prior is None else logarithms(prior)
-    best, found = np.inf, toward
-    for first in _starts(n, y, start, prior):
-        theta = logarithms(first)
-        value = _kernels.fit(theta, n, np.log(y), v, len(n), toward, float(pull), np.zeros(_kernels.WORK))
-        if value < best:
-            best, found = value, theta
-    a, b, k, w = np.exp(found)
-    free = Softplus(a=float(a), b=float(b), k=float(k), w=float(w))
-    model = project(free, margin)
+    problem = (n, np.log(y), v, len(n), toward, float(pull))
+    free, model = (
+        _best(_starts(n, y, start, prior), lambda theta, tie=tie: _kernels.descend(theta, *problem, tie, np.zeros(_kernels.WORK)))
+        for tie in (np.nan, np.log1p(margin))
+    )
+    if free.a >= (1 + margin) * free.b * free.k:
+        model = free
+    model = project(model, margin)
     error = float(np.sqrt(np.sum(v * (model.latency(n) / y - 1) ** 2) / v.sum())) if len(n) else 0.0
     return LatencyFit(model=model, unconstrained=free, relative_error=error)
 
@@ -130,6 +130,14 @@ def fit_softplus(
 def logarithms(model: Softplus) -> Array:
     """``log (a, b, k, w)``."""
     return np.log([model.a, model.b, model.k, model.w])
+
+
+def _best(starts: list[Softplus], descend: Callable[[Array], float]) -> Softplus:
+    """The best of the local minima from several starts."""
+    tries = [logarithms(start) for start in starts]
+    values = [descend(theta) for theta in tries]
+    a, b, k, w = np.exp(tries[int(np.argmin(values))])
+    return Softplus(a=float(a), b=float(b), k=float(k), w=float(w))
 
 
 def _positive(name: str, values: Any) -> Array:

@@ -102,7 +102,7 @@ def fit_models(st, lim, est, now):  # type: ignore[no-untyped-def]
                 est.log[m] = math.log(mean)
                 est.weight[m] = math.sqrt(seen)
                 m += 1
-        fit(est.model[j], est.load, est.log, est.weight, m, est.prior, est.pull, est.work)
+        fit(est.model[j], est.load, est.log, est.weight, m, est.prior, est.pull, est.margin, est.work)
         publish(st, est, j)
     oldest = (st.ints[FITS] + 1) % periods
     for j in range(lim.cells):
