@@ -72,7 +72,7 @@ def _late(st, est, now):  # type: ignore[no-untyped-def]
     est.oldest[0] = r
     for r in range(est.oldest[0], st.ints[UPCOMING]):
         if WAITING <= st.request[r].status <= DECODING:
-            j, age = st.request[r].cell, now - st.request[r].accepted
+            j, age = int(st.request[r].cell), now - st.request[r].accepted
             b = min(int(st.request[r].load / est.width), est.mean.shape[1] - 1)
             if age > est.mean[j, b]:
                 est.late[0, j, b] += age

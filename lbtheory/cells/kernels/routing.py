@@ -18,7 +18,7 @@ from lbtheory.cells.kernels.views import cell_cost, seen_cost, seen_replicas, se
 from lbtheory.decode.kernels.jit import inlined, kernel
 
 
-@inlined
+@kernel
 def _by_weight(st, lim, u):  # type: ignore[no-untyped-def]
     """Cell with probability ∝ ``score`` among those not refused; −1 where no weight is left."""
     total = 0.0
@@ -35,7 +35,7 @@ def _by_weight(st, lim, u):  # type: ignore[no-untyped-def]
     return last
 
 
-@inlined
+@kernel
 def _least(st, lim, net, i, u):  # type: ignore[no-untyped-def]
     """Admissible cell of least ``score`` not refused; ties: the lowest index, or uniform by ``u``. −1 for none."""
     best, ties = -1, 0
@@ -102,7 +102,7 @@ def _hot_cold(st, lim, net, i, root, now):  # type: ignore[no-untyped-def]
             st.score[j] = 1e6 + st.other[j] if hot else seen_cost(st, lim, net, i, root, j, now)
 
 
-@inlined
+@kernel
 def _pick(st, lim, net, r, i, root, now, u, second):  # type: ignore[no-untyped-def]
     """A cell not refused, from the scores; −1 for none."""
     mechanism = lim.mechanism
@@ -123,7 +123,7 @@ def _pick(st, lim, net, r, i, root, now, u, second):  # type: ignore[no-untyped-
 @kernel
 def route(st, lim, net, r, root, now):  # type: ignore[no-untyped-def]
     """Cell of request ``r``, which is at ``root``; without aversion, the first choice."""
-    i, key = st.request[r].source, st.request[r].key
+    i, key = int(st.request[r].source), st.request[r].key
     _score(st, lim, net, i, root, now)
     for j in range(lim.cells):
         st.refused[j] = 0

@@ -76,7 +76,7 @@ def _loops(st, lim, net, plan, est, now):  # type: ignore[no-untyped-def]
         exchange(st, lim)
         st.ints[SHARES] += 1
     if (st.ints[SNAPSHOT] + 1) * lim.probe_period <= now:
-        snapshot(st, lim, st.ints[SNAPSHOT] + 1, now)
+        snapshot(st, lim, now)
     if lim.aversion and (st.ints[ERROR_ROUNDS] + 1) * lim.error_period <= now:
         update_aversion(st, lim, net, now)
         st.ints[ERROR_ROUNDS] += 1
@@ -94,7 +94,7 @@ def _loops(st, lim, net, plan, est, now):  # type: ignore[no-untyped-def]
 def _root_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     """A request reaches its root, or a living peer, and is sent on at once."""
     st.ints[ARRIVED] += 1
-    i, root = st.request[r].source, st.request[r].root
+    i, root = int(st.request[r].source), int(st.request[r].root)
     st.counts[i] += 1
     first = i * lim.roots
     step = 0
@@ -120,7 +120,7 @@ def _root_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
 
 @inlined
 def _client_return(st, r, now):  # type: ignore[no-untyped-def]
-    root, j = st.request[r].root, st.request[r].cell
+    root, j = int(st.request[r].root), int(st.request[r].cell)
     st.request[r].returned = now
     st.ints[INBOUND] -= 1
     if st.root_epoch[root] == st.request[r].root_epoch:
@@ -158,7 +158,7 @@ def _event(st, lim, net, est, r, now):  # type: ignore[no-untyped-def]
     elif kind == DECODE_END:
         decode_end(st, lim, net, r, now)
         if lim.models == ESTIMATED:
-            log_sample(st, est, st.request[r].cell, st.request[r].load, now - st.request[r].accepted, now)
+            log_sample(st, est, int(st.request[r].cell), st.request[r].load, now - st.request[r].accepted, now)
         if lim.closed:
             _inject(st, lim, net, now)
     elif kind == CLIENT_RETURN:
@@ -168,9 +168,10 @@ def _event(st, lim, net, est, r, now):  # type: ignore[no-untyped-def]
 @kernel
 def begin(st, lim, net):  # type: ignore[no-untyped-def]
     """The initial state is the first snapshot; roots start from it."""
-    snapshot(st, lim, 0, 0.0)
+    st.ints[SNAPSHOT] = -1
+    snapshot(st, lim, st.floats[NOW])
     for root in range(lim.sources * lim.roots):
-        start_root(st, lim, net, root, 0.0)
+        start_root(st, lim, net, root, st.floats[NOW])
     st.floats[LOOP] = _next_loop(st, lim)
 
 

@@ -41,12 +41,11 @@ def outcome(st, lim, j, failed, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fail(st, lim, net, r, reason, now):  # type: ignore[no-untyped-def]
-    """A request fails at its cell; the root knows after the latency of the arc."""
-    j = st.request[r].cell
+def fail(st, lim, net, r, now):  # type: ignore[no-untyped-def]
+    """A request fails at its cell, for a reason that was noted; the root knows after the latency of the arc."""
+    j = int(st.request[r].cell)
     outcome(st, lim, j, 1.0, now)
     st.request[r].status = FAILURE_RETURNING
-    st.request[r].reason = reason
     st.request[r].finished = now
     st.ints[INBOUND] += 1
     schedule(st, lim, r, CLIENT_RETURN, now + net.latency[st.request[r].source, j])
@@ -69,7 +68,7 @@ def _start_decode(st, lim, r, q, now):  # type: ignore[no-untyped-def]
 @inlined
 def _engine_freed(st, lim, q, now):  # type: ignore[no-untyped-def]
     """The prefill engine takes the head of the queue."""
-    r = st.server[q].head
+    r = int(st.server[q].head)
     if r < 0:
         st.server[q].engine = -1
         return
@@ -83,7 +82,7 @@ def _engine_freed(st, lim, q, now):  # type: ignore[no-untyped-def]
 @inlined
 def _backlog(st, lim, q):  # type: ignore[no-untyped-def]
     """Prefill tokens queued, and in service (whole) where these count."""
-    e = st.server[q].engine
+    e = int(st.server[q].engine)
     if lim.count_service or e < 0 or st.request[e].status != PREFILLING:
         return st.server[q].tokens
     return st.server[q].tokens - st.request[e].prefill
@@ -120,7 +119,7 @@ def _hand_to_leaf(st, lim, r, j, now):  # type: ignore[no-untyped-def]
             st.request[r].leaf = turn
             return turn, st.leaf[j, turn].crashed + lim.leaf_timeout
     else:
-        turn = st.request[r].leaf
+        turn = int(st.request[r].leaf)
     for step in range(lim.leaves):
         peer = (turn + step) % lim.leaves
         if st.leaf[j, peer].alive == 1:
@@ -131,7 +130,7 @@ def _hand_to_leaf(st, lim, r, j, now):  # type: ignore[no-untyped-def]
 @kernel
 def leaf_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     """A request reaches its cell: it is accepted, fails, or comes back after the timeout of a crashed leaf."""
-    j = st.request[r].cell
+    j = int(st.request[r].cell)
     leaf, when = _hand_to_leaf(st, lim, r, j, now)
     if when > now:
         schedule(st, lim, r, LEAF_ARRIVAL, when)
@@ -139,11 +138,13 @@ def leaf_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     st.ints[OUTBOUND] -= 1
     st.cell[j].wire -= 1
     if leaf < 0:
-        fail(st, lim, net, r, NO_LEAF, now)
+        st.request[r].reason = NO_LEAF
+        fail(st, lim, net, r, now)
         return
     st.request[r].leaf = leaf
     if st.cell[j].failing > 0 and uniform(st.request[r].key, U_FAILURE) < st.cell[j].failing:
-        fail(st, lim, net, r, UNHEALTHY, now)
+        st.request[r].reason = UNHEALTHY
+        fail(st, lim, net, r, now)
         return
     accept(st, lim, net, r, now)
 
@@ -151,11 +152,12 @@ def leaf_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
 @kernel
 def accept(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     """The leaf chooses a server, whose queue may overflow."""
-    j, leaf = st.request[r].cell, st.request[r].leaf
+    j, leaf = int(st.request[r].cell), int(st.request[r].leaf)
     q = _choose_server(st, lim, r, j)
     busy = st.server[q].engine >= 0
     if busy and lim.queue >= 0 and st.server[q].waiting >= lim.queue:
-        fail(st, lim, net, r, OVERFLOW, now)
+        st.request[r].reason = OVERFLOW
+        fail(st, lim, net, r, now)
         return
     st.request[r].server = q
     st.request[r].accepted = now
@@ -181,7 +183,7 @@ def accept(st, lim, net, r, now):  # type: ignore[no-untyped-def]
 @kernel
 def prefill_end(st, lim, r, now):  # type: ignore[no-untyped-def]
     """Prefill is done: decode starts, or the request holds its engine until a slot frees."""
-    q = st.request[r].server
+    q = int(st.request[r].server)
     st.request[r].prefilled = now
     st.server[q].tokens -= st.request[r].prefill
     if st.server[q].free == 0:
@@ -194,7 +196,7 @@ def prefill_end(st, lim, r, now):  # type: ignore[no-untyped-def]
 @inlined
 def _leave(st, r):  # type: ignore[no-untyped-def]
     """A request leaves its cell; a leaf that crashed meanwhile has forgotten it."""
-    j, leaf = st.request[r].cell, st.request[r].leaf
+    j, leaf = int(st.request[r].cell), int(st.request[r].leaf)
     st.cell[j].rif -= 1
     st.ints[INSIDE] -= 1
     if st.leaf[j, leaf].epoch == st.request[r].leaf_epoch:
@@ -204,7 +206,7 @@ def _leave(st, r):  # type: ignore[no-untyped-def]
 @kernel
 def decode_end(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     """A slot frees: the request that waits for it decodes, and the engine goes on."""
-    q, j = st.request[r].server, st.request[r].cell
+    q, j = int(st.request[r].server), int(st.request[r].cell)
     _leave(st, r)
     st.request[r].finished = now
     st.request[r].status = SUCCESS_RETURNING
@@ -212,7 +214,7 @@ def decode_end(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     outcome(st, lim, j, 0.0, now)
     schedule(st, lim, r, CLIENT_RETURN, now + net.latency[st.request[r].source, j])
     st.server[q].free += 1
-    e = st.server[q].engine
+    e = int(st.server[q].engine)
     if e >= 0 and st.request[e].status == BLOCKED:
         _start_decode(st, lim, e, q, now)
         _engine_freed(st, lim, q, now)
@@ -228,7 +230,8 @@ def lose_servers(st, lim, net, j, keep, now):  # type: ignore[no-untyped-def]
             if status == PREFILLING or status == DECODING:
                 cancel(st, lim, r)
             _leave(st, r)
-            fail(st, lim, net, r, SERVER_LOST, now)
+            st.request[r].reason = SERVER_LOST
+            fail(st, lim, net, r, now)
     for q in range(begin, end):
         st.server[q].head = st.server[q].tail = st.server[q].engine = -1
         st.server[q].waiting = st.server[q].tokens = 0

@@ -14,7 +14,7 @@ DEAREST = 1e9
 """Costs are capped here: an unprojected model may have none."""
 
 
-@inlined
+@kernel
 def model_cost(a, b, k, w, n, cost):  # type: ignore[no-untyped-def]
     """``ℓ`` or ``1/μ' = ℓ²/G`` of a softplus model at ``n`` requests a replica (see `lbtheory.fluid.rates.softplus`)."""
     u = (n - k) / w
@@ -54,10 +54,10 @@ def error_rate(st, lim, j, now):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def snapshot(st, lim, index, now):  # type: ignore[no-untyped-def]
+def snapshot(st, lim, now):  # type: ignore[no-untyped-def]
     """Record what a probe answers at ``now``."""
-    st.ints[SNAPSHOT] = index
-    row = index % st.snap.shape[0]
+    st.ints[SNAPSHOT] += 1
+    row = st.ints[SNAPSHOT] % st.snap.shape[0]
     needs_cost = lim.cost == RIF or lim.models != NO_MODEL
     for j in range(lim.cells):
         rif, replicas = float(reported(st, lim, j)), float(st.cell[j].replicas)
@@ -68,7 +68,7 @@ def snapshot(st, lim, index, now):  # type: ignore[no-untyped-def]
             st.snap[row, j].cost = cell_cost(st, lim, j, rif, replicas)
 
 
-@inlined
+@kernel
 def row_seen(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
     """Row of the snapshots that a root of source ``i`` sees of cell ``j``."""
     index = int(math.floor((now - net.latency[i, j]) / lim.probe_period))
@@ -104,7 +104,7 @@ def seen_error(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
 def seen_cost(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
     """``ĉ_ij``: the cost seen plus the round trip, which the RIF cost leaves out."""
     if lim.current:
-        cost = cell_cost(st, lim, j, float(st.cell[j].rif), float(st.cell[j].replicas))
+        cost = float(cell_cost(st, lim, j, float(st.cell[j].rif), float(st.cell[j].replicas)))
     else:
         cost = st.snap[row_seen(st, lim, net, i, root, j, now), j].cost
     return cost if lim.cost == RIF else cost + 2.0 * net.latency[i, j]

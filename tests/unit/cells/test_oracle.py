@@ -25,7 +25,7 @@ def small_scenario(rng, n, **changes):
         for j in range(n)
     )
     tau = rng.uniform(0, 0.08, (n, n))
-    return Scenario(cells=cells, latency=tau, **({"duration": 12.0, "warmup": 0.0, "seed": int(rng.integers(1000))} | changes))
+    return Scenario(cells=cells, latency=tau, **({"duration": 8.0, "warmup": 0.0, "seed": int(rng.integers(1000))} | changes))
 
 
 def small_stream(rng, scenario, requests, ties=False):
@@ -102,8 +102,8 @@ def same_steps(scenario, policy, stream, p, models=None, disruptions=()):
 def test_every_policy(policy, ties):
     rng = np.random.default_rng([1, ties])
     scenario = small_scenario(rng, 3)
-    p = Parameters(queue=3, plan_period=2.0, random_ties=not ties, probe_period=0.02)
-    _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 700, ties), p, models=ESTIMATE)
+    p = Parameters(queue=2, plan_period=1.0, fit_period=1.0, random_ties=not ties, probe_period=0.02)
+    _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 300, ties), p, models=ESTIMATE)
     assert oracle.failed > 0 and oracle.done > 0
 
 
@@ -138,14 +138,14 @@ def test_faults_and_options(policy, seed):
         (4.0, "restart leaf", 2, 1, 0.0),
         (4.5, "crash leaf", 2, 0, 0.0),
         (5.0, "failing", 1, 0, 0.0),
-        (6.0, "replicas", 0, 0, float(scenario.cells[0].servers)),
-        (6.5, "replicas", 2, 0, float(scenario.cells[2].servers)),
-        (7.0, "restart root", 3, 0, 0.0),
-        (8.0, "restart root", 3, 1, 0.0),
-        (8.0, "crash leaf", 2, 1, 0.0),
-        (9.0, "restart leaf", 2, 0, 0.0),
+        (5.0, "replicas", 0, 0, float(scenario.cells[0].servers)),
+        (5.5, "replicas", 2, 0, float(scenario.cells[2].servers)),
+        (6.0, "restart root", 3, 0, 0.0),
+        (6.5, "restart root", 3, 1, 0.0),
+        (7.0, "crash leaf", 2, 1, 0.0),
+        (7.5, "restart leaf", 2, 0, 0.0),
     ]
-    _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 900), p, models=ESTIMATE, disruptions=disruptions)
+    _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 400), p, models=ESTIMATE, disruptions=disruptions)
     assert oracle.alpha.max() >= 0 and oracle.failed > 10
 
 
