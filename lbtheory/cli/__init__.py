@@ -9,6 +9,7 @@ import typer
 
 import lbtheory
 from lbtheory.cli.bounds import bounds
+from lbtheory.cli.cells import cells
 from lbtheory.cli.decode import decode
 from lbtheory.cli.equilibrium import equilibrium
 from lbtheory.cli.reproduce import reproduce
@@ -32,6 +33,7 @@ app.command()(solve)
 app.command()(decode)
 app.command()(bounds)
 app.command()(equilibrium)
+app.command()(cells)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")
