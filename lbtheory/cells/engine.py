@@ -57,7 +57,9 @@ def simulate(
     chosen = make_policy(policy) if isinstance(policy, str) else policy
     p = parameters or Parameters()
     if p.slots != scenario.decode_slots:
-        raise ParameterError(f"`parameters` give {p.slots} decode slots a server, the scenario's capacity {scenario.decode_slots}.")
+        raise ParameterError(
+            f"`parameters` give {p.slots} decode slots a server, the scenario's capacity {scenario.decode_slots}."
+        )
     requests = stream if stream is not None else draw_stream(scenario, trial)
     if len(requests) and int(requests.sources.max()) >= len(scenario.cells):
         raise ParameterError("`stream` of `simulate` names a source that the scenario does not have.")
@@ -98,7 +100,9 @@ def run_kernels(lim: layout.Limits, net: layout.Network, st: layout.State, est: 
     while run(st, lim, net, plan, est, CHUNK):
         pass
     if st.ints[layout.VIOLATIONS]:
-        raise LBTheoryError(f"conservation of requests failed after {st.ints[layout.VIOLATIONS]} events: a defect of the engine.")
+        raise LBTheoryError(
+            f"conservation of requests failed after {st.ints[layout.VIOLATIONS]} events: a defect of the engine."
+        )
 
 
 def start_models(scenario: Scenario) -> list[Softplus]:
@@ -123,7 +127,9 @@ def _models(scenario: Scenario, policy: Policy, models: Sequence[Softplus] | str
             )
         return None
     if isinstance(models, str) or len(models) != len(scenario.cells) or not all(isinstance(m, Softplus) for m in models):
-        raise ParameterError(f"`models` of `simulate` must be {ESTIMATE!r} or a Softplus for each of {len(scenario.cells)} cells.")
+        raise ParameterError(
+            f"`models` of `simulate` must be {ESTIMATE!r} or a Softplus for each of {len(scenario.cells)} cells."
+        )
     return list(models)
 
 
@@ -247,7 +253,9 @@ def request_table(requests: CellStream, roots: int) -> Array:
     return table
 
 
-def _estimates(scenario: Scenario, p: Parameters, lim: layout.Limits, st: layout.State, models: Sequence[Softplus]) -> Estimates:
+def _estimates(
+    scenario: Scenario, p: Parameters, lim: layout.Limits, st: layout.State, models: Sequence[Softplus]
+) -> Estimates:
     """Bins, and the models that are published before the first fit."""
     n, periods = lim.cells, max(1, round(p.fit_window / p.fit_period))
     factors = noise_factors(scenario)
@@ -300,7 +308,9 @@ def _disruptions(scenario: Scenario, p: Parameters) -> Array:
                         "replica",
                     )
                 crash, restart = (
-                    (layout.CRASH_LEAF, layout.RESTART_LEAF) if event.router == "leaf" else (layout.CRASH_ROOT, layout.RESTART_ROOT)
+                    (layout.CRASH_LEAF, layout.RESTART_LEAF)
+                    if event.router == "leaf"
+                    else (layout.CRASH_ROOT, layout.RESTART_ROOT)
                 )
                 rows.append((event.start, crash, j, event.replica, 0.0))
                 rows.append((event.end, restart, j, event.replica, 0.0))

@@ -91,7 +91,18 @@ class CellRun:
         tau = np.where(sent, scenario.latency[table["source"], np.where(sent, table["cell"], 0)], np.nan)
         columns: dict[str, Any] = {
             name: readonly(table[name].copy())
-            for name in ("arrival", "accepted", "prefilled", "finished", "returned", "source", "cell", "server", "load", "reason")
+            for name in (
+                "arrival",
+                "accepted",
+                "prefilled",
+                "finished",
+                "returned",
+                "source",
+                "cell",
+                "server",
+                "load",
+                "reason",
+            )
         }
         arcs = int(scenario.allowed.sum())
         each = 1 if parameters.shared_probes else parameters.roots

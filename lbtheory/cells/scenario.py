@@ -186,7 +186,8 @@ class Scenario:
         self._check_events()
         if self.utilisation >= 1:
             warnings.warn(
-                f"utilisation is {self.utilisation:.3g} ≥ 1: queues overflow and latencies depend on the duration.", stacklevel=3
+                f"utilisation is {self.utilisation:.3g} ≥ 1: queues overflow and latencies depend on the duration.",
+                stacklevel=3,
             )
 
     def _network(self) -> tuple[Array, Array]:

@@ -80,9 +80,7 @@ def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"line (\d+)", str(error))
-        raise FileFormatError(
-            f"not valid TOML: {error}.", file=file, line=int(at[1]) if at else text.count("\n") + 1
-        ) from None
+        raise FileFormatError(f"not valid TOML: {error}.", file=file, line=int(at[1]) if at else text.count("\n") + 1) from None
     except RecursionError:
         raise FileFormatError("its TOML is nested too deeply.", file=file) from None
     try:
@@ -130,7 +128,9 @@ def _check_numbers(options: Mapping[str, Any]) -> None:
 def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dict[str, Any]) -> Scenario:
     """Cells of the file. Demand that is left out is drawn uniformly on the simplex, as for sampled cells."""
     if not given:
-        raise _Misplaced("`cells` is missing and there is no [[cell]] table: a scenario must have at least one cell.", "scenario")
+        raise _Misplaced(
+            "`cells` is missing and there is no [[cell]] table: a scenario must have at least one cell.", "scenario"
+        )
     if "cells" in options and options["cells"] != len(given):
         raise _Misplaced(f"`cells` is {options['cells']} but there are {len(given)} [[cell]] tables.", "scenario", "cells")
     if "network" not in data:
@@ -138,13 +138,16 @@ def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dic
     y = float(options.get("length_scale", 1.0))
     if y <= 0:
         raise _Misplaced(f"`length_scale` must be > 0; got {y!r}.", "scenario", "length_scale")
-    cells, open_demand = [], []
+    cells: list[CellSpec] = []
+    open_demand = []
     for i, one in enumerate(given):
         _check_keys(one, CELL_KEYS, "cell", i, needed=CELL_KEYS[:4])
         try:
             cell = CellSpec(**{"arrival_rate": 0.0, **one})
         except ScenarioError as error:
             raise _Misplaced(error, "cell", i, *error.where) from None
+        if cell.name in (other.name for other in cells):
+            raise _Misplaced(f"names of cells must differ; got {cell.name!r} again. Rename one.", "cell", i, "name")
         open_demand.append("arrival_rate" not in one)
         cells.append(
             replace(

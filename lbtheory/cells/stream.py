@@ -125,7 +125,9 @@ def _profile(scenario: Scenario, i: int) -> tuple[Callable[[Array], Array] | Non
         if event.kind == "burst" and i in scenario.event_cells(index):
             extra = event.utilisation * scenario.capacities.sum() - scenario.arrivals.sum()
             if scenario.arrivals[i] <= 0:
-                raise ScenarioError(f"a burst needs demand: cell {scenario.cells[i].name!r} has an arrival rate of 0.", "event", index)
+                raise ScenarioError(
+                    f"a burst needs demand: cell {scenario.cells[i].name!r} has an arrival rate of 0.", "event", index
+                )
             steps.append((event.start, event.end, max(extra, 0.0) / scenario.arrivals[i]))
     if not steps:
         return None, 1.0

@@ -128,9 +128,7 @@ class CellComparison:
     def rows(self) -> list[dict[str, Any]]:
         """One flat record a trial and policy, ``rand`` first where it was not asked for."""
         names = self.policies if REFERENCE in self.policies else (REFERENCE, *self.policies)
-        return [
-            {"trial": t, "policy": name, **asdict(trial[name])} for t, trial in enumerate(self.trials) for name in names
-        ]
+        return [{"trial": t, "policy": name, **asdict(trial[name])} for t, trial in enumerate(self.trials) for name in names]
 
 
 def models_of(scenario: Scenario, kind: str, parameters: Parameters | None = None) -> Sequence[Softplus] | str:

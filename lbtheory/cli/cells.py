@@ -20,7 +20,9 @@ def cells(
     ],
     trials: Annotated[int, typer.Option(min=1, help="Trials; figures are means over them.")] = 1,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's seed.")] = None,
-    models: Annotated[str, typer.Option(help="Latency models: estimate (in the loop) or calibrated (closed loop).")] = "estimate",
+    models: Annotated[
+        str, typer.Option(help="Latency models: estimate (in the loop) or calibrated (closed loop).")
+    ] = "estimate",
     workers: Annotated[int, typer.Option(min=1, help="Processes; results do not depend on it.")] = 1,
     as_json: Json = False,
 ) -> None:

@@ -109,15 +109,21 @@ def fit_softplus(
     n, y = _positive("loads", loads), _positive("latencies", latencies)
     v = np.ones(len(n)) if weights is None else _positive("weights", weights)
     if not len(n) == len(y) == len(v):
-        raise ParameterError(f"`loads`, `latencies` and `weights` of `fit_softplus` differ in length: {len(n)}, {len(y)}, {len(v)}.")
+        raise ParameterError(
+            f"`loads`, `latencies` and `weights` of `fit_softplus` differ in length: {len(n)}, {len(y)}, {len(v)}."
+        )
     if not 0 <= pull < np.inf or (pull > 0 and prior is None):
-        raise ParameterError(f"`pull` of `fit_softplus` must be finite and ≥ 0, and needs a `prior` when positive; got {pull!r}.")
+        raise ParameterError(
+            f"`pull` of `fit_softplus` must be finite and ≥ 0, and needs a `prior` when positive; got {pull!r}."
+        )
     if len(n) == 0 and pull == 0:
         raise ParameterError("`loads` of `fit_softplus` is empty and there is no prior to fall back on. Give samples.")
     toward = np.zeros(4) if prior is None else logarithms(prior)
     problem = (n, np.log(y), v, len(n), toward, float(pull))
     free, model = (
-        _best(_starts(n, y, start, prior), lambda theta, tie=tie: _kernels.descend(theta, *problem, tie, np.zeros(_kernels.WORK)))
+        _best(
+            _starts(n, y, start, prior), lambda theta, tie=tie: _kernels.descend(theta, *problem, tie, np.zeros(_kernels.WORK))
+        )
         for tie in (np.nan, np.log1p(margin))
     )
     if free.a >= (1 + margin) * free.b * free.k:
@@ -147,7 +153,7 @@ def _positive(name: str, values: Any) -> Array:
     bad = ~(np.isfinite(array) & (array > 0))
     if bad.any():
         at = int(np.argmax(bad))
-        raise ParameterError(f"`{name}` of `fit_softplus` must be positive and finite; got {array[at]!r} at index {at}.")
+        raise ParameterError(f"`{name}` of `fit_softplus` must be positive and finite; got {float(array[at])!r} at index {at}.")
     return array
 
 
