@@ -19,8 +19,8 @@ from lbtheory.cells.engine import ESTIMATE as ESTIMATE
 from lbtheory.cells.engine import simulate as simulate
 from lbtheory.cells.engine import start_models as start_models
 from lbtheory.cells.parameters import Parameters as Parameters
-from lbtheory.cells.policies import ALL as ALL_POLICIES
-from lbtheory.cells.policies import PAPER as PAPER_POLICIES
+from lbtheory.cells.policies import ALL_POLICIES as ALL_POLICIES
+from lbtheory.cells.policies import PAPER_POLICIES as PAPER_POLICIES
 from lbtheory.cells.policies import Policy as Policy
 from lbtheory.cells.policies import make_policy as make_policy
 from lbtheory.cells.records import CellRun as CellRun

@@ -1,7 +1,7 @@
 """Oracle models: a cell in a closed loop of ``N`` requests gives ``ℓ(N) = N/throughput`` (ours).
 
-Each finished request is replaced at once, so ``N`` is held; a softplus is fitted to the latencies at several ``N/R``. This is the
-curve that the fluid model means by ``ℓ_j``.
+Each finished request is replaced at once, so ``N`` is held; a softplus is fitted to the latencies at several ``N/R``. This is
+the curve that the fluid model means by ``ℓ_j``.
 """
 
 from dataclasses import dataclass, replace

@@ -273,7 +273,7 @@ def _estimates(
         projected=p.project_noise,
         censored=p.censored,
         mean=np.zeros((n, bins)),
-        count=np.zeros((n, periods, bins), np.int64),
+        hits=np.zeros((n, periods, bins), np.int64),
         model=np.log([[m.a, m.b, m.k, m.w] for m in models]),
         factor=factors,
         prior=np.zeros(4),
@@ -302,7 +302,8 @@ def _disruptions(scenario: Scenario, p: Parameters) -> Array:
                 held = p.leaves if event.router == "leaf" else p.roots
                 if event.replica >= held:
                     raise ScenarioError(
-                        f"`replica` of an event must be below the {held} {event.router} routers of a cell; got {event.replica}.",
+                        f"`replica` of an event must be below the {held} {event.router} routers of a cell; got "
+                        f"{event.replica}.",
                         "event",
                         index,
                         "replica",

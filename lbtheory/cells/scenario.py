@@ -16,7 +16,7 @@ EVENT_KINDS = ("burst", "outage", "unhealthy", "crash")
 
 
 class ScenarioError(ParameterError):
-    """A scenario contradicts itself. ``where`` is the place in the terms of a scenario file, such as ``("cell", 1, "servers")``."""
+    """A scenario contradicts itself. ``where`` is the place in a scenario file, such as ``("cell", 1, "servers")``."""
 
     def __init__(self, message: str, *where: str | int) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class ScenarioError(ParameterError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenLaw:
-    """Tokens of a request: ``shift + Gamma(shape, scale)``, rounded to a whole number ≥ 1. The defaults are those of prefill (ours)."""
+    """Tokens of a request: ``shift + Gamma(shape, scale)``, rounded to a whole number ≥ 1; defaults of prefill (ours)."""
 
     shift: float = 50.0
     shape: float = 2.0
@@ -87,9 +87,9 @@ class Event:
     Parameters
     ----------
     kind : str
-        ``burst``: the demand of a cell grows until total utilisation is ``utilisation``. ``outage``: cells fall to one replica,
-        in random order until utilisation exceeds ``utilisation``, or just the one named. ``unhealthy``: a cell fails ``share`` of
-        its requests at once. ``crash``: a router replica of a cell stops, and restarts at the end.
+        ``burst``: the demand of a cell grows until total utilisation is ``utilisation``. ``outage``: cells fall to one
+        replica, in random order until utilisation exceeds ``utilisation``, or just the one named. ``unhealthy``: a cell
+        fails ``share`` of its requests at once. ``crash``: a router replica of a cell stops, and restarts at the end.
     start, end : float
     cell : int, optional
         Index; drawn when it is left out.

@@ -162,7 +162,7 @@ def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dic
     bare = Scenario(
         cells=tuple(cells),
         latency=_matrix(network["latency"], len(cells)),
-        allowed=_mask(network["allowed"], [cell.name for cell in cells]) if "allowed" in network else None,
+        allowed=_mask(network.get("allowed"), [cell.name for cell in cells]),
         **{key: options[key] for key in ("duration", "warmup", "noise", "seed") if key in options},
     )
     if "utilisation" not in options or not any(open_demand):
@@ -231,7 +231,9 @@ def _matrix(rows: Any, n: int) -> np.ndarray:
     return np.array(rows, dtype=float)
 
 
-def _mask(rows: Any, names: list[str]) -> np.ndarray:
+def _mask(rows: Any, names: list[str]) -> Any:
+    if rows is None:
+        return None
     if not isinstance(rows, list) or len(rows) != len(names):
         raise _Misplaced(f"`allowed` must have {len(names)} rows of cell names.", "network", "allowed")
     for i, row in enumerate(rows):

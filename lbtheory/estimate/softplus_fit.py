@@ -1,9 +1,9 @@
 """Softplus latency models fitted to latencies by load (DLB paper, section 3.3).
 
 ``min_θ Σ_b w_b (log ℓ(n_b; θ) − log y_b)² + pull Σ_p (log θ_p − log θ^prior_p)²`` over ``θ = (a, b, k, w) > 0`` with
-``a ≥ (1 + δ) bk``: the free minimum, or where that violates the constraint, the minimum on its boundary. Without the constraint the
-fitted ``μ = N/ℓ`` need not increase and the gradient cost need not exist (see `lbtheory.fluid.rates.softplus`). Objective, weights,
-prior and ``δ`` are ours; the paper says only that a softplus is fitted to exponentially smoothed averages.
+``a ≥ (1 + δ) bk``: the free minimum, or where that violates the constraint, the minimum on its boundary. Without the constraint
+the fitted ``μ = N/ℓ`` need not increase and the gradient cost need not exist (see `lbtheory.fluid.rates.softplus`). Objective,
+weights, prior and ``δ`` are ours; the paper says only that a softplus is fitted to exponentially smoothed averages.
 """
 
 from collections.abc import Callable
@@ -119,15 +119,16 @@ def fit_softplus(
     if len(n) == 0 and pull == 0:
         raise ParameterError("`loads` of `fit_softplus` is empty and there is no prior to fall back on. Give samples.")
     toward = np.zeros(4) if prior is None else logarithms(prior)
-    problem = (n, np.log(y), v, len(n), toward, float(pull))
-    free, model = (
-        _best(
-            _starts(n, y, start, prior), lambda theta, tie=tie: _kernels.descend(theta, *problem, tie, np.zeros(_kernels.WORK))
-        )
-        for tie in (np.nan, np.log1p(margin))
-    )
-    if free.a >= (1 + margin) * free.b * free.k:
-        model = free
+
+    def descend(tie: float) -> Softplus:
+        def from_start(theta: Array) -> float:
+            return float(_kernels.descend(theta, n, np.log(y), v, len(n), toward, float(pull), tie, np.zeros(_kernels.WORK)))
+
+        return _best(_starts(n, y, start, prior), from_start)
+
+    free = model = descend(np.nan)
+    if free.a < (1 + margin) * free.b * free.k:
+        model = descend(np.log1p(margin))
     model = project(model, margin)
     error = float(np.sqrt(np.sum(v * (model.latency(n) / y - 1) ** 2) / v.sum())) if len(n) else 0.0
     return LatencyFit(model=model, unconstrained=free, relative_error=error)

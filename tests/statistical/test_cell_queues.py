@@ -18,7 +18,7 @@ UNIT = 1e-6
 
 
 def replicate(rate, prefill, decode, queue=None, choices=1):
-    """Mean latency and error rate of each replication; ``prefill`` and ``decode`` draw service times in seconds, or are None."""
+    """Mean latency and error rate of each replication; ``prefill`` and ``decode`` draw service times, seconds, or are None."""
     cell = CellSpec(
         name="only",
         servers=1,

@@ -1,8 +1,8 @@
 """Latency estimation in the loop: leaves log (load at acceptance, latency) of completed requests and publish fitted models.
 
-Bins of RIF per replica hold exponentially smoothed latencies (the first sample sets them); every ``fit_period`` a model is fitted to
-the bins that got a sample within the window, with weights ``√count`` and a pull to the median of the fleet. The window moves
-on by whole periods.
+Bins of RIF per replica hold exponentially smoothed latencies (the first sample sets them); every ``fit_period`` a model is
+fitted to the bins that got a sample within the window, with weights ``√count`` and a pull to the median of the fleet. The
+window moves on by whole periods.
 """
 
 import math
@@ -25,7 +25,7 @@ class Estimates(NamedTuple):
     projected: bool  # project the published (noisy) model again
     censored: bool  # requests in flight that outlived their bin count with their age
     mean: np.ndarray  # (n, B) smoothed latency, 0: none yet
-    count: np.ndarray  # int64 (n, P, B)
+    hits: np.ndarray  # int64 (n, P, B): samples by period
     model: np.ndarray  # (n, 4) logarithms of the last fit
     factor: np.ndarray  # (n,) 1 + εξ
     prior: np.ndarray  # (4,) scratch
@@ -46,7 +46,7 @@ def log_sample(st, est, j, load, latency, now):  # type: ignore[no-untyped-def]
         est.mean[j, b] = latency
     else:
         est.mean[j, b] += est.smoothing * (latency - est.mean[j, b])
-    est.count[j, st.ints[FITS] % est.count.shape[1], b] += 1
+    est.hits[j, st.ints[FITS] % est.hits.shape[1], b] += 1
 
 
 @kernel
@@ -86,13 +86,13 @@ def fit_models(st, lim, est, now):  # type: ignore[no-untyped-def]
         est.prior[p] = _median(est, p)
     if est.censored:
         _late(st, est, now)
-    bins, periods = est.mean.shape[1], est.count.shape[1]
+    bins, periods = est.mean.shape[1], est.hits.shape[1]
     for j in range(lim.cells):
         m = 0
         for b in range(bins):
             seen = 0.0
             for t in range(periods):
-                seen += est.count[j, t, b]
+                seen += est.hits[j, t, b]
             mean = est.mean[j, b]
             if est.censored and est.late[1, j, b] > 0:
                 mean = (seen * mean + est.late[0, j, b]) / (seen + est.late[1, j, b])
@@ -107,7 +107,7 @@ def fit_models(st, lim, est, now):  # type: ignore[no-untyped-def]
     oldest = (st.ints[FITS] + 1) % periods
     for j in range(lim.cells):
         for b in range(bins):
-            est.count[j, oldest, b] = 0
+            est.hits[j, oldest, b] = 0
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Arrays of the compiled engine. Everything a kernel reads or writes is in one of these named tuples (``st`` and ``lim`` below).
+"""Arrays of the compiled engine: everything a kernel reads or writes is in one of these named tuples (``st``, ``lim`` …).
 
 A request has at most one event ahead of it, so the calendar and the queues of the servers link requests by ``next`` and need no
 nodes of their own. Scalars of a run live in ``State.ints`` and ``State.floats`` under the indices below.

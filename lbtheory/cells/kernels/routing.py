@@ -15,7 +15,7 @@ from lbtheory.cells.kernels.layout import (
 )
 from lbtheory.cells.kernels.uniform import uniform
 from lbtheory.cells.kernels.views import cell_cost, seen_cost, seen_replicas, seen_rif
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.decode.kernels.jit import kernel
 
 
 @kernel
@@ -106,7 +106,7 @@ def _hot_cold(st, lim, net, i, root, now):  # type: ignore[no-untyped-def]
 def _pick(st, lim, net, r, i, root, now, u, second):  # type: ignore[no-untyped-def]
     """A cell not refused, from the scores; −1 for none."""
     mechanism = lim.mechanism
-    if mechanism == DISCRETE or mechanism == LEAST_CONNECTIONS or mechanism == HOT_COLD or mechanism == CLAIRVOYANT:
+    if mechanism in (DISCRETE, LEAST_CONNECTIONS, HOT_COLD, CLAIRVOYANT):
         return _least(st, lim, net, i, u)
     first = _by_weight(st, lim, u)
     if mechanism != POWER_OF_TWO or first < 0:

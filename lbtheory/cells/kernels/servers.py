@@ -227,7 +227,7 @@ def lose_servers(st, lim, net, j, keep, now):  # type: ignore[no-untyped-def]
     for r in range(st.ints[UPCOMING]):
         status = st.request[r].status
         if st.request[r].cell == j and WAITING <= status <= DECODING and begin <= st.request[r].server < end:
-            if status == PREFILLING or status == DECODING:
+            if status in (PREFILLING, DECODING):
                 cancel(st, lim, r)
             _leave(st, r)
             st.request[r].reason = SERVER_LOST

@@ -1,6 +1,7 @@
-"""Uniform numbers of a request from its key: the ``k``-th is a hash of key and ``k`` (SplitMix64, Steele, Lea and Flood, OOPSLA 2014).
+"""Uniform numbers of a request from its key: the ``k``-th is a hash of key and ``k``.
 
-A request thus carries as many as any policy asks for, the same for every policy, and keys are drawn outside.
+The hash is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). A request thus carries as many numbers as any policy asks for, the
+same for every policy, and only keys are drawn, outside.
 """
 
 import numpy as np

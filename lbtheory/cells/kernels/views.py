@@ -71,7 +71,7 @@ def snapshot(st, lim, now):  # type: ignore[no-untyped-def]
 @kernel
 def row_seen(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
     """Row of the snapshots that a root of source ``i`` sees of cell ``j``."""
-    index = int(math.floor((now - net.latency[i, j]) / lim.probe_period))
+    index = math.floor((now - net.latency[i, j]) / lim.probe_period)
     if index > st.ints[SNAPSHOT]:
         index = st.ints[SNAPSHOT]
     if not lim.shared_probes:  # roots of a source take turns, and each keeps what it saw

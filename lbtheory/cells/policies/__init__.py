@@ -5,10 +5,10 @@ from lbtheory.cells.policies.base import Policy as Policy
 from lbtheory.core import ParameterError, UnknownNameError
 
 _FAMILIES = (random, mnlb, discrete, flow, least_connections, power_of_two, hot_cold, clairvoyant)
-ALL: dict[str, Policy] = {policy.name: policy for family in _FAMILIES for policy in family.POLICIES}
+ALL_POLICIES: dict[str, Policy] = {policy.name: policy for family in _FAMILIES for policy in family.POLICIES}
 """Every policy by name."""
 
-PAPER = ("rand", "mnlb", "disc-rif", "disc-lat", "disc-grad", "flow-rif", "flow-lat", "flow-grad")
+PAPER_POLICIES = ("rand", "mnlb", "disc-rif", "disc-lat", "disc-grad", "flow-rif", "flow-lat", "flow-grad")
 """Those that the DLB paper compares."""
 
 
@@ -24,6 +24,6 @@ def make_policy(name: str) -> Policy:
     """
     if not isinstance(name, str):
         raise ParameterError(f"`name` of `make_policy` must be a text; got {name!r}.")
-    if name not in ALL:
-        raise UnknownNameError("policy", name, ALL)
-    return ALL[name]
+    if name not in ALL_POLICIES:
+        raise UnknownNameError("policy", name, ALL_POLICIES)
+    return ALL_POLICIES[name]

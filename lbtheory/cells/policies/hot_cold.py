@@ -1,6 +1,7 @@
-"""``hot-cold``: cells above a quantile of RIF per replica are hot; the cold cell of least latency, or the least loaded hot one.
+"""``hot-cold``: the cell of least latency among those that are not hot, above a quantile of RIF per replica.
 
-The rule of Prequal (Wydrowski, Kleinberg, Rumble and Archer, NSDI 2024), with the cells seen in place of a pool of probed servers.
+The rule of Prequal (Wydrowski, Kleinberg, Rumble and Archer, NSDI 2024), with the cells seen in place of a pool of probed
+servers.
 """
 
 from lbtheory.cells.policies.base import Policy

@@ -1,4 +1,7 @@
-"""``p2c``: two different cells drawn in proportion to replicas; the one with less RIF per replica (Mitzenmacher, IEEE TPDS 2001)."""
+"""``p2c``: the one with less RIF per replica of two different cells, drawn in proportion to replicas.
+
+The power of two choices (Mitzenmacher, IEEE TPDS 2001) over cells.
+"""
 
 from lbtheory.cells.policies.base import Policy
 

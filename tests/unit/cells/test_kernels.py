@@ -46,7 +46,7 @@ def transport(supply, capacity, price, allowed=None, overflow=1000.0):
 
 
 def test_unique_optimum():
-    """λ = (7, 3, 1), capacity (4, 4, 3.2), round trips 20, 60, 30: ``w_12 = 3/7``, ``w_23 = 2/3``, cost 120 (chain argument)."""
+    """λ = (7, 3, 1), capacity (4, 4, 3.2), round trips 20, 60, 30: ``w_12 = 3/7``, ``w_23 = 2/3``, cost 120 (by hand)."""
     trips = np.array([[0.0, 20, 60], [20, 0, 30], [60, 30, 0]])
     flow, excess = transport([7, 3, 1], [4, 4, 3.2], trips)
     np.testing.assert_allclose(flow, [[4, 3, 0], [0, 1, 2], [0, 0, 1]], atol=1e-12)

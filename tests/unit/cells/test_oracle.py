@@ -181,7 +181,7 @@ def test_events_of_a_scenario():
         Event(kind="crash", start=2.0, end=3.0, cell=2, router="root"),
     )
     scenario = small_scenario(rng, 3, events=events)
-    lim, net, st, est = layout_of(scenario, make_policy("rand"), small_stream(rng, scenario, 5), None, Parameters())
+    _, _, st, _ = layout_of(scenario, make_policy("rand"), small_stream(rng, scenario, 5), None, Parameters())
     rows = [tuple(row) for row in st.disruption.tolist()]
     assert rows == [
         (1.0, layout.SET_FAILING, 0, 0, 0.4),

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from lbtheory.core import ParameterError
-from lbtheory.estimate import fit_softplus, perturb, project
-from lbtheory.estimate import _kernels
+from lbtheory.estimate import _kernels, fit_softplus, perturb, project
 from lbtheory.fluid.rates import Softplus
 
 MODEL = Softplus(a=0.7, b=0.1, k=5.0, w=1.2)
