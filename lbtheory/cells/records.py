@@ -104,8 +104,6 @@ class CellRun:
                 "reason",
             )
         }
-        arcs = int(scenario.allowed.sum())
-        each = 1 if parameters.shared_probes else parameters.roots
         return cls(
             policy=policy.name,
             names=tuple(cell.name for cell in scenario.cells),
@@ -117,7 +115,7 @@ class CellRun:
             diverted=readonly(table["diverted"] == 1),
             latency=readonly(tau),
             events=int(st.ints[layout.EVENTS]),
-            probes_per_second=arcs / parameters.probe_period / each * each,
+            probes_per_second=float(scenario.allowed.sum()) / parameters.probe_period,
             unserved_plans=int(st.ints[layout.UNSERVED]),
             models=readonly(np.column_stack([st.cell[name] for name in "abkw"])),
             stopped=float(st.floats[layout.NOW]),

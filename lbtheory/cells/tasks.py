@@ -1,0 +1,147 @@
+"""Tasks of the cell experiments: what one cell of a sweep runs. Each returns a list of flat records."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lbtheory.cells.engine import simulate
+from lbtheory.cells.parameters import Parameters
+from lbtheory.cells.sampler import sample_scenario
+from lbtheory.cells.scenario import Event, Scenario
+from lbtheory.cells.stream import draw_stream
+from lbtheory.cells.summary import REFERENCE, compare_policies, models_of
+from lbtheory.core.tasks import task_version
+from lbtheory.fluid.rates import Softplus
+
+Record = dict[str, Any]
+DISRUPTIONS = {
+    "none": (),
+    "burst": (Event(kind="burst", start=0.3, end=0.7),),
+    "outage": (Event(kind="outage", start=0.3, end=0.7),),
+}
+"""Events of a variation; times are shares of the duration (3 and 7 of 10 minutes in the paper)."""
+
+
+@task_version(1)
+def variations(
+    *,
+    seed: int,
+    policies: list[str],
+    vary: str,
+    values: list[Any],
+    trials: int,
+    duration: float,
+    warmup: float,
+    models: str = "calibrated",
+    base: dict[str, Any] | None = None,
+    parameters: dict[str, Any] | None = None,
+) -> list[Record]:
+    """A scenario under the values of one variation; one record a value, trial and policy.
+
+    Parameters
+    ----------
+    seed : int
+        Of the scenario: geometry, servers, token times and shares of the demand are the same for all values.
+    vary : str
+        ``disruption`` (a key of `DISRUPTIONS`), a keyword of `sample_scenario` (``utilisation`` …) or a field of `Parameters`.
+    values : list
+    trials : int
+    duration, warmup : float
+        Seconds.
+    models : str
+        ``calibrated`` (closed loop) or ``estimate`` (in the loop).
+    base, parameters : dict, optional
+        Other keywords of `sample_scenario` and fields of `Parameters`.
+    """
+    records: list[Record] = []
+    known: dict[tuple[Any, ...], Sequence[Softplus] | str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for value in values:
+            scenario, p = _varied(seed, vary, value, {"duration": duration, "warmup": warmup, **(base or {})}, parameters or {})
+            key = tuple((cell.servers, cell.prefill_token_time, cell.decode_token_time) for cell in scenario.cells)
+            if key not in known:
+                known[key] = models_of(scenario, models, p)
+            found = compare_policies(scenario, policies, trials=trials, models=known[key], parameters=p)
+            for row in found.rows():
+                reference = found.trials[row["trial"]][REFERENCE]
+                records.append(
+                    {
+                        "vary": vary,
+                        "value": value,
+                        "scenario": seed,
+                        "cells": len(scenario.cells),
+                        "projected": p.project_noise,
+                        **row,
+                        "mean_ratio": row["mean"] / reference.mean,
+                        "p90_ratio": row["p90"] / reference.p90,
+                    }
+                )
+    return records
+
+
+def _varied(seed: int, vary: str, value: Any, base: dict[str, Any], parameters: dict[str, Any]) -> tuple[Scenario, Parameters]:
+    if vary == "disruption":
+        length = base["duration"]
+        events = tuple(Event(kind=one.kind, start=one.start * length, end=one.end * length) for one in DISRUPTIONS[value])
+        return sample_scenario(seed, **base).changed(events=events), Parameters(**parameters)
+    if vary in Parameters.__dataclass_fields__:
+        return sample_scenario(seed, **base), Parameters(**{**parameters, vary: value})
+    return sample_scenario(seed, **{**base, vary: value}), Parameters(**parameters)
+
+
+@task_version(1)
+def timeline(
+    *,
+    seed: int,
+    policy: str,
+    cells: int,
+    duration: float,
+    step: float,
+    utilisation: float,
+    aversion: bool,
+    events: list[dict[str, Any]],
+    models: str = "calibrated",
+) -> list[Record]:
+    """One run in steps of ``step`` seconds: for every cell its RIF per replica, mean latency and error rate; one record each.
+
+    Latency and errors are of the requests that arrived in the step and were sent to the cell.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        bare = sample_scenario(seed, cells=cells, duration=duration, warmup=0.0, utilisation=utilisation)
+        scenario = bare.changed(events=tuple(Event(**one) for one in events))
+        run = simulate(
+            scenario,
+            policy,
+            stream=draw_stream(scenario, 0),
+            models=models_of(bare, models),
+            parameters=Parameters(aversion=aversion),
+        )
+    edges = np.arange(0.0, duration + step / 2, step)
+    records = []
+    at = np.digitize(run.arrival, edges) - 1
+    inside = run.server >= 0
+    for j, cell in enumerate(scenario.cells):
+        mine = inside & (run.cell == j)
+        came, left = np.sort(run.accepted[mine]), np.sort(run.finished[mine & np.isfinite(run.finished)])
+        for k in range(len(edges) - 1):
+            here = (at == k) & (run.cell == j)
+            middle = edges[k] + step / 2
+            held = np.searchsorted(came, middle, side="right") - np.searchsorted(left, middle, side="right")
+            latency = (run.returned - run.arrival)[here & run.done]
+            records.append(
+                {
+                    "policy": policy,
+                    "aversion": aversion,
+                    "cell": cell.name,
+                    "time": float(middle),
+                    "load": float(held / cell.servers),
+                    "latency": float(latency.mean()) if len(latency) else None,
+                    "errors": float(run.failed[here].mean()) if here.any() else None,
+                    "sent": int(here.sum()) / step,
+                }
+            )
+    return records
