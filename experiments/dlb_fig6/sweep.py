@@ -1,4 +1,4 @@
-"""Routing policies against target utilisation, on random scenarios; data only. A cell is a scenario with all its utilisations."""
+"""Routing policies against target utilisation, on random scenarios; data only. A cell is a scenario, all utilisations."""
 
 TITLE = "Latency and errors against utilisation"
 REFERENCE = "DLB paper, Figure 6"

@@ -1,8 +1,8 @@
 """One style for every figure: fonts, sizes, and a colour-blind-safe palette with one colour a policy.
 
 Hue tells the family of a policy: greys and earth colours are the count rules and their relatives, blues are
-BalanceRoute, warm colours are LEVEL, black and saturated green and pink are exact solvers. Between cells hue tells the cost (earth:
-RIF, blue: latency, green: gradient) and darkness the mechanism (light: discrete, dark: flow). Colours start from the
+BalanceRoute, warm colours are LEVEL, black and saturated green and pink are exact solvers. Between cells hue tells the cost
+(earth: RIF, blue: latency, green: gradient) and darkness the mechanism (light: discrete, dark: flow). Colours start from the
 Okabe-Ito and Tol palettes and differ in lightness too, so they hold up in print.
 
 `save` writes the same bytes for the same figure: dates are stripped, SVG identifiers are salted with a constant, and
