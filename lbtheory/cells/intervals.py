@@ -9,6 +9,16 @@ from lbtheory.core import ParameterError, generator
 
 RESAMPLES = 2000
 LEVEL = 0.95
+STATEMENT_COLUMNS = {
+    "statement": "published statement",
+    "quantity": "quantity, mean over scenarios",
+    "wanted": "agrees if",
+    "ours": "ours",
+    "low": "low",
+    "high": "high",
+    "verdict": "verdict",
+}
+"""Headings of a table of `Direction.as_row`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,26 @@ METRICS = {
 """Columns that are drawn, with their labels."""
 
 
+ORDER = ("rand", "mnlb", "disc-rif", "flow-rif", "disc-lat", "flow-lat", "disc-grad", "flow-grad")
+"""Policies of the DLB paper in the order of the legends; those after the first two are DLB's."""
+
+
+def by_scenario(data: "pd.DataFrame", vary: str, value: object, metric: str) -> "pd.DataFrame":
+    """One variation and value: a row a scenario, a column a policy."""
+    part = data[(data["vary"] == vary) & (data["value"].astype(str) == str(value))]
+    return part.pivot(index="scenario", columns="policy", values=metric)
+
+
+def all_variations(data: "pd.DataFrame", loads: "pd.DataFrame", metric: str) -> "Figure":
+    """Conditions, utilisations and length scales of one metric, from the tables of all variations and of the utilisations."""
+    conditions = data[data["vary"].isin(["disruption", "spread"])].copy()
+    names = {"none": "baseline", "burst": "burst", "outage": "outage"}
+    conditions["value"] = [names.get(str(value), "equal\nhardware") for value in conditions["value"]]
+    lengths = data[data["vary"] == "length_scale"].copy()
+    lengths["value"] = lengths["value"].astype(float)
+    return variation_panels(conditions, loads[loads["value"] <= 0.95], lengths, metric, policies=ORDER)
+
+
 def over_scenarios(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     """Mean over scenarios with its bootstrap interval, by value and policy: columns ``value, policy, mean, low, high``."""
     import pandas as pd
@@ -36,7 +56,6 @@ def policy_curves(
     *,
     policies: Sequence[str],
     metrics: Sequence[str] = tuple(METRICS),
-    log: bool = False,
     percent: bool = False,
 ) -> "Figure":
     """One panel a metric: mean over scenarios against the value, a line a policy, bands for the 95 % bootstrap interval.
@@ -50,44 +69,103 @@ def policy_curves(
         In the order of the legend.
     metrics : sequence of str
         Keys of `METRICS`.
-    log : bool
-        Logarithmic axis of values.
     percent : bool
         Values are shares, shown in per cent.
     """
-    from matplotlib.ticker import PercentFormatter
-
     with style.context():
-        figure = style.new_figure(style.TEXT_WIDTH, 2.75)
+        figure = style.new_figure(style.TEXT_WIDTH, 2.9)
         axes = figure.subplots(1, len(metrics), squeeze=False)[0]
         for axis, metric in zip(axes, metrics, strict=True):
-            rows = over_scenarios(table, metric)
-            for policy in policies:
-                part = rows[rows["policy"] == policy].sort_values("value")
-                tint = style.color(policy)
-                axis.fill_between(part["value"], part["low"], part["high"], color=tint, alpha=0.12, linewidth=0)
-                axis.plot(
-                    part["value"],
-                    part["mean"],
-                    color=tint,
-                    marker=style.marker(policy),
-                    markersize=3.2,
-                    label=style.label(policy),
-                    linestyle="--" if policy in ("rand", "mnlb") else "-",
-                )
             axis.set_title(METRICS[metric])
-            if metric == "error_rate":
-                axis.set_yscale("symlog", linthresh=1e-4)
-                axis.set_ylim(bottom=0)
-                axis.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-            if log:
-                _log_values(axis, sorted(rows["value"].unique()))
-            elif percent:
-                axis.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+            _curves(axis, table, metric, policies)
+            if percent:
+                axis.xaxis.set_major_formatter(_per_cent)
         figure.supxlabel(xlabel, fontsize=8)
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(policies), 8))
+        _legend(figure, axes[0])
     return figure
+
+
+def variation_panels(
+    conditions: "pd.DataFrame", loads: "pd.DataFrame", lengths: "pd.DataFrame", metric: str, *, policies: Sequence[str]
+) -> "Figure":
+    """Three panels of one metric: conditions as points beside each other, utilisation, and length scale.
+
+    Parameters
+    ----------
+    conditions, loads, lengths : DataFrame
+        As for `policy_curves`; the values of ``conditions`` are names, those of ``lengths`` are ``y``.
+    metric : str
+        One of `METRICS`.
+    policies : sequence of str
+    """
+    with style.context():
+        figure = style.new_figure(style.TEXT_WIDTH, 3.0)
+        axes = figure.subplots(1, 3, width_ratios=[1.25, 1, 1])
+        rows = over_scenarios(conditions, metric)
+        names = list(dict.fromkeys(rows["value"]))
+        for k, policy in enumerate(policies):
+            part = rows[rows["policy"] == policy]
+            at = [names.index(value) + 0.09 * (k - (len(policies) - 1) / 2) for value in part["value"]]
+            spread = [part["mean"] - part["low"], part["high"] - part["mean"]]
+            axes[0].errorbar(
+                at,
+                part["mean"],
+                yerr=spread,
+                fmt=style.marker(policy),
+                color=style.color(policy),
+                markersize=3.2,
+                linewidth=0.8,
+                label=style.label(policy),
+            )
+        axes[0].set_xticks(range(len(names)), names)
+        axes[0].set_title("(a) Conditions")
+        if metric == "error_rate":
+            _error_axis(axes[0])
+        _curves(axes[1], loads, metric, policies)
+        axes[1].xaxis.set_major_formatter(_per_cent)
+        axes[1].set_title("(b) Utilisation")
+        _curves(axes[2], lengths, metric, policies)
+        _log_values(axes[2], sorted(lengths["value"].unique()))
+        axes[2].set_title("(c) Length scale y")
+        axes[0].set_ylabel(METRICS[metric])
+        _legend(figure, axes[0])
+    return figure
+
+
+def _curves(axis: Any, table: "pd.DataFrame", metric: str, policies: Sequence[str]) -> None:
+    """Lines with bands."""
+    rows = over_scenarios(table, metric)
+    for policy in policies:
+        part = rows[rows["policy"] == policy].sort_values("value")
+        tint = style.color(policy)
+        axis.fill_between(part["value"], part["low"], part["high"], color=tint, alpha=0.1, linewidth=0)
+        axis.plot(
+            part["value"],
+            part["mean"],
+            color=tint,
+            marker=style.marker(policy),
+            markersize=3.2,
+            label=style.label(policy),
+            linestyle="--" if policy in ("rand", "mnlb") else "-",
+        )
+    if metric == "error_rate":
+        _error_axis(axis)
+
+
+def _error_axis(axis: Any) -> None:
+    """Linear up to 0.01 %, then logarithmic."""
+    axis.set_yscale("symlog", linthresh=1e-4)
+    axis.set_ylim(bottom=0)
+    axis.yaxis.set_major_formatter(_per_cent)
+
+
+def _per_cent(value: float, _position: int | None = None) -> str:
+    return f"{100 * value:.3g} %"
+
+
+def _legend(figure: "Figure", axis: Any) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
 
 
 def _log_values(axis: Any, values: Sequence[float]) -> None:
@@ -107,8 +185,6 @@ def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]
     windows : sequence of (start, end, text)
         Seconds.
     """
-    from matplotlib.ticker import PercentFormatter
-
     runs = list(table.groupby(["policy", "aversion"], sort=False))
     rows = (("load", "RIF per replica"), ("latency", "Mean latency (s)"), ("errors", "Error rate"))
     tints = ("#0a5fa8", "#e8a33d", "#00664b", "#c47fae", "#64b7ea", "#7a1f3d")
@@ -131,7 +207,7 @@ def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]
                     (start + end) / 2, 0.97 * top, text, ha="center", va="top", fontsize=6.5, color=style.MUTED
                 )
         for axis in axes[2]:
-            axis.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %", decimals=0))
+            axis.yaxis.set_major_formatter(_per_cent)
         figure.supxlabel("Time (s)", fontsize=8)
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))

@@ -3,28 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from lbtheory.cells.intervals import bootstrap, direction
-from lbtheory.plots.cells import policy_curves
+from lbtheory.cells.intervals import STATEMENT_COLUMNS, bootstrap, direction
+from lbtheory.plots.cells import ORDER, policy_curves
 
 TITLE = "Figure 6: latency and errors against utilisation"
 REFERENCE = "DLB paper, Figure 6 and section 5.4"
 
-POLICIES = ("rand", "mnlb", "disc-rif", "flow-rif", "disc-lat", "flow-lat", "disc-grad", "flow-grad")
-DLB = POLICIES[2:]
-COLUMNS = {
-    "statement": "published statement",
-    "quantity": "quantity, mean over scenarios",
-    "wanted": "agrees if",
-    "ours": "ours",
-    "low": "low",
-    "high": "high",
-    "verdict": "verdict",
-}
+DLB = ORDER[2:]
+COLUMNS = STATEMENT_COLUMNS
 
 
 def draw(tables):
     """Three panels: mean and p90 over those of random routing, and error rate."""
-    return policy_curves(tables["dlb-fig6"], "Target utilisation", policies=POLICIES, percent=True)
+    return policy_curves(tables["dlb-fig6"], "Target utilisation", policies=ORDER, percent=True)
 
 
 def compare(tables):

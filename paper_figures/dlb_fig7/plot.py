@@ -2,29 +2,20 @@
 
 import pandas as pd
 
-from lbtheory.cells.intervals import bootstrap, direction
-from lbtheory.plots.cells import policy_curves
+from lbtheory.cells.intervals import STATEMENT_COLUMNS, bootstrap, direction
+from lbtheory.plots.cells import ORDER, policy_curves
 
 TITLE = "Figure 7: latency and errors against noise in the latency models"
 REFERENCE = "DLB paper, Figure 7 and section 5.4"
 
-POLICIES = ("rand", "mnlb", "disc-rif", "flow-rif", "disc-lat", "flow-lat", "disc-grad", "flow-grad")
 MODEL = ("disc-lat", "flow-lat", "disc-grad", "flow-grad")
-COLUMNS = {
-    "statement": "published statement",
-    "quantity": "quantity, mean over scenarios",
-    "wanted": "agrees if",
-    "ours": "ours",
-    "low": "low",
-    "high": "high",
-    "verdict": "verdict",
-}
+COLUMNS = STATEMENT_COLUMNS
 
 
 def draw(tables):
     """Three panels, models projected again after the noise."""
     data = tables["dlb-fig7"]
-    return policy_curves(data[data["projected"]], "Noise ε", policies=POLICIES)
+    return policy_curves(data[data["projected"]], "Noise ε", policies=ORDER)
 
 
 def compare(tables):
