@@ -176,7 +176,7 @@ def _log_values(axis: Any, values: Sequence[float]) -> None:
 
 
 def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]) -> "Figure":
-    """A column a run (policy, aversion), rows: RIF per replica, mean latency, error rate; a line a cell; events are shaded.
+    """A column a run, rows: RIF per replica, mean latency, error rate; a line a cell; events are shaded.
 
     Parameters
     ----------
@@ -208,7 +208,8 @@ def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]
                 )
         for axis in axes[2]:
             axis.yaxis.set_major_formatter(_per_cent)
-        figure.supxlabel("Time (s)", fontsize=8)
+        key = ", ".join(f"{letter} {text}" for letter, (_, _, text) in zip("ABCDEFGH", windows, strict=False))
+        figure.supxlabel(f"Time (s); shaded: {key}", fontsize=8)
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
