@@ -200,12 +200,10 @@ def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]
                 if column == 0:
                     axis.set_ylabel(label)
                 axis.set_ylim(bottom=0)
-            axes[0, column].set_title(f"{style.label(policy)}, aversion {'on' if aversion else 'off'}")
-            top = axes[0, column].get_ylim()[1]
-            for start, end, text in windows:
-                axes[0, column].text(
-                    (start + end) / 2, 0.97 * top, text, ha="center", va="top", fontsize=6.5, color=style.MUTED
-                )
+            axes[0, column].set_title(style.label(str(policy)) + ("" if aversion else ", no aversion"))
+            place: dict[str, Any] = {"transform": axes[0, column].get_xaxis_transform(), "ha": "center", "va": "bottom"}
+            for letter, (start, end, _) in zip("ABCDEFGH", windows, strict=False):
+                axes[0, column].text((start + end) / 2, 0.93, letter, fontsize=6.5, color=style.MUTED, **place)
         for axis in axes[2]:
             axis.yaxis.set_major_formatter(_per_cent)
         key = ", ".join(f"{letter} {text}" for letter, (_, _, text) in zip("ABCDEFGH", windows, strict=False))
