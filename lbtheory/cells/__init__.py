@@ -15,6 +15,7 @@ symbol              meaning
 ==================  ==========================================================================
 """
 
+from lbtheory.cells.demand import Demand as Demand
 from lbtheory.cells.engine import ESTIMATE as ESTIMATE
 from lbtheory.cells.engine import simulate as simulate
 from lbtheory.cells.engine import start_models as start_models

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lbtheory.cells.demand import STEADY, Demand
 from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
 from lbtheory.core import generator, whole_number
 
@@ -26,6 +27,7 @@ def sample_scenario(
     duration: float = 600.0,
     warmup: float = 60.0,
     noise: float = 0.0,
+    demand: Demand = STEADY,
     events: tuple[Event, ...] = (),
 ) -> Scenario:
     """Cells in regions, lognormal token times, Poisson servers, demand uniform on the simplex.
@@ -51,7 +53,7 @@ def sample_scenario(
         ``τ = detour · distance/(200,000 km/s) + hop``; inside a cell ``hop``, seconds.
     prefill_token_time, decode_token_time : float
         Means, seconds a token.
-    duration, warmup, noise, events
+    duration, warmup, noise, demand, events
         As of `Scenario`.
 
     Raises
@@ -82,7 +84,7 @@ def sample_scenario(
         for j in range(n)
     ]
     tau = _latency(seed, n, square, scatter, detour, hop)
-    bare = Scenario(cells=tuple(made), latency=tau, duration=duration, warmup=warmup, noise=noise, seed=seed)
+    bare = Scenario(cells=tuple(made), latency=tau, duration=duration, warmup=warmup, noise=noise, demand=demand, seed=seed)
     rates = utilisation * bare.capacities.sum() * share
     loaded = [
         CellSpec(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.cells.demand import STEADY, Demand
 from lbtheory.core import ParameterError, UnknownNameError, generator, readonly, whole_number
 
 Array = np.ndarray
@@ -149,6 +150,8 @@ class Scenario:
         Of a server, for its capacity.
     noise : float
         ``ε`` of the models' parameters, in [0, 1).
+    demand : Demand
+        How the arrival rates vary over time.
     events : sequence of Event
     seed : int
 
@@ -167,6 +170,7 @@ class Scenario:
     decode_tokens: TokenLaw = field(default_factory=lambda: DECODE_TOKENS)
     decode_slots: int = 8
     noise: float = 0.0
+    demand: Demand = STEADY
     events: tuple[Event, ...] = ()
     seed: int = 0
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.cells.demand import STEADY
 from lbtheory.cells.scenario import Scenario, ScenarioError
 from lbtheory.core import ParameterError, generator, readonly, whole_number
 
@@ -119,7 +120,7 @@ def poisson_times(
 
 
 def _profile(scenario: Scenario, i: int) -> tuple[Callable[[Array], Array] | None, float]:
-    """Factor of the demand of root ``i`` over time, from the bursts, and its largest value."""
+    """Factor of the demand of root ``i`` over time, from its pattern and the bursts, and a bound of it."""
     steps = []
     for index, event in enumerate(scenario.events):
         if event.kind == "burst" and i in scenario.event_cells(index):
@@ -129,14 +130,15 @@ def _profile(scenario: Scenario, i: int) -> tuple[Callable[[Array], Array] | Non
                     f"a burst needs demand: cell {scenario.cells[i].name!r} has an arrival rate of 0.", "event", index
                 )
             steps.append((event.start, event.end, max(extra, 0.0) / scenario.arrivals[i]))
-    if not steps:
+    demand = scenario.demand
+    if not steps and demand == STEADY:
         return None, 1.0
 
-    def factor(t: Array) -> Array:
+    def bursts(t: Array) -> Array:
         total = np.ones(t.shape)
         for start, end, add in steps:
             total += add * ((t >= start) & (t < end))
         return total
 
-    edges = np.array([start for start, _, _ in steps])
-    return factor, float(factor(edges).max())
+    edges = np.array([0.0, *(start for start, _, _ in steps)])
+    return lambda t: bursts(t) * demand.factor(t), float(bursts(edges).max()) * demand.largest

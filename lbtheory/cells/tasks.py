@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.cells.demand import Demand
 from lbtheory.cells.engine import simulate
 from lbtheory.cells.parameters import Parameters
 from lbtheory.cells.sampler import sample_scenario
@@ -37,6 +38,7 @@ def variations(
     models: str = "calibrated",
     base: dict[str, Any] | None = None,
     parameters: dict[str, Any] | None = None,
+    label: str = "",
 ) -> list[Record]:
     """A scenario under the values of one variation; one record a value, trial and policy.
 
@@ -53,7 +55,9 @@ def variations(
     models : str
         ``calibrated`` (closed loop) or ``estimate`` (in the loop).
     base, parameters : dict, optional
-        Other keywords of `sample_scenario` and fields of `Parameters`.
+        Other keywords of `sample_scenario` (``demand`` as a dict) and fields of `Parameters`.
+    label : str
+        Handed on to the records.
     """
     records: list[Record] = []
     known: dict[tuple[Any, ...], Sequence[Softplus] | str] = {}
@@ -69,6 +73,7 @@ def variations(
                 reference = found.trials[row["trial"]][REFERENCE]
                 records.append(
                     {
+                        "label": label,
                         "vary": vary,
                         "value": value,
                         "scenario": seed,
@@ -83,6 +88,7 @@ def variations(
 
 
 def _varied(seed: int, vary: str, value: Any, base: dict[str, Any], parameters: dict[str, Any]) -> tuple[Scenario, Parameters]:
+    base = {**base, "demand": Demand(**base.get("demand", {}))}
     if vary == "disruption":
         length = base["duration"]
         events = tuple(Event(kind=one.kind, start=one.start * length, end=one.end * length) for one in DISRUPTIONS[value])

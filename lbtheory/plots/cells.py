@@ -1,6 +1,6 @@
 """Panels of the cell simulations: policies over one variation, and cells over time. They read tables; nothing simulates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lbtheory.plots import style
@@ -206,8 +206,54 @@ def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]
                 axes[0, column].text((start + end) / 2, 0.93, letter, fontsize=6.5, color=style.MUTED, **place)
         for axis in axes[2]:
             axis.yaxis.set_major_formatter(_per_cent)
+        axes[0, 0].set_ylim(top=1.1 * axes[0, 0].get_ylim()[1])
         key = ", ".join(f"{letter} {text}" for letter, (_, _, text) in zip("ABCDEFGH", windows, strict=False))
         figure.supxlabel(f"Time (s); shaded: {key}", fontsize=8)
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
+
+
+def period_curves(table: "pd.DataFrame", loops: Mapping[str, str]) -> "Figure":
+    """Mean latency over errors against a period, a column a loop; a line a policy, dotted for gathered arrivals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``vary`` (loop), ``value`` (period, seconds), ``policy``, ``label`` (arrivals), ``scenario`` and the metrics.
+    loops : mapping of str to str
+        Names of the loops, in order.
+    """
+    from matplotlib.lines import Line2D
+
+    with style.context():
+        figure = style.new_figure(style.TEXT_WIDTH, 3.9)
+        axes = figure.subplots(2, len(loops), sharex="col", sharey="row", squeeze=False)
+        shown: dict[str, Any] = {}
+        for column, (vary, name) in enumerate(loops.items()):
+            for axis, metric in zip(axes[:, column], ("mean_ratio", "error_rate"), strict=True):
+                for label, dashes in (("steady", "-"), ("gathered", ":")):
+                    part = table[(table["vary"] == vary) & (table["label"] == label)]
+                    rows = over_scenarios(part, metric)
+                    for policy in dict.fromkeys(rows["policy"]):
+                        line = rows[rows["policy"] == policy].sort_values("value")
+                        look = {"color": style.color(policy), "marker": style.marker(policy), "markersize": 3.0}
+                        axis.plot(line["value"], line["mean"], linestyle=dashes, **look)
+                        shown[policy] = Line2D([], [], label=style.label(policy), **look)
+                        if label == "steady":
+                            axis.fill_between(
+                                line["value"], line["low"], line["high"], color=look["color"], alpha=0.1, linewidth=0
+                            )
+                if metric == "error_rate":
+                    _error_axis(axis)
+                axis.set_xscale("log")
+                axis.minorticks_off()
+            axes[1, column].set_xlabel(f"Period of {name} (s)")
+        axes[0, 0].set_ylabel(METRICS["mean_ratio"])
+        axes[1, 0].set_ylabel(METRICS["error_rate"])
+        patterns = [Line2D([], [], color=style.MUTED, linestyle=look, label=text) for text, look in _PATTERNS]
+        figure.legend(handles=[*shown.values(), *patterns], loc="outside upper center", ncols=4)
+    return figure
+
+
+_PATTERNS = (("Poisson arrivals", "-"), ("gathered at minute starts", ":"))

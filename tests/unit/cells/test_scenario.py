@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from lbtheory.cells import CellSpec, Event, Scenario, TokenLaw, draw_stream, sample_scenario
+from lbtheory.cells import CellSpec, Demand, Event, Scenario, TokenLaw, draw_stream, sample_scenario
 from lbtheory.cells.scenario import ScenarioError
 from lbtheory.cells.scenario_file import read_scenario
 from lbtheory.cells.stream import poisson_times
@@ -92,6 +92,22 @@ def test_poisson_process_and_burst():
     assert abs(others.sum() - 240 * scenario.arrivals[1]) < 4 * np.sqrt(240 * scenario.arrivals[1])
     assert (np.diff(stream.arrivals) >= 0).all()
     assert len(poisson_times(np.random.default_rng(0), 0.0, 10.0, None, 1.0)) == 0
+
+
+def test_demand_patterns():
+    """The factor has mean 1 and stays below its bound; counts in the first seconds of a minute: 4 standard deviations."""
+    demand = Demand(wave=0.5, period=300.0, gathered=0.3, width=3.0)
+    t = np.arange(0, 600, 0.01)
+    assert demand.factor(t).mean() == pytest.approx(1, abs=1e-3) and demand.factor(t).max() <= demand.largest
+    scenario = sample_scenario(1, cells=2, duration=600.0, demand=Demand(gathered=0.3, width=3.0))
+    times = draw_stream(scenario).arrivals
+    total = 600 * scenario.arrivals.sum()
+    inside = (times % 60 < 3).sum()
+    wanted = total * (0.7 * 3 / 60 + 0.3)
+    assert abs(inside - wanted) < 4 * np.sqrt(wanted) and abs(len(times) - total) < 4 * np.sqrt(total)
+    for bad in ({"wave": 1.0}, {"gathered": -0.1}, {"width": 0.0}, {"period": np.inf}):
+        with pytest.raises(ParameterError, match=next(iter(bad))):
+            Demand(**bad)
 
 
 def test_tokens():
