@@ -298,6 +298,13 @@ def _disruptions(scenario: Scenario, p: Parameters) -> Array:
             elif event.kind == "unhealthy":
                 rows.append((event.start, layout.SET_FAILING, j, 0, event.share))
                 rows.append((event.end, layout.SET_FAILING, j, 0, 0.0))
+            elif event.kind == "slow":
+                cell = scenario.cells[j]
+                for kind, time in (
+                    (layout.SET_PREFILL_TIME, cell.prefill_token_time),
+                    (layout.SET_DECODE_TIME, cell.decode_token_time),
+                ):
+                    rows += [(event.start, kind, j, 0, event.factor * time), (event.end, kind, j, 0, time)]
             else:
                 held = p.leaves if event.router == "leaf" else p.roots
                 if event.replica >= held:

@@ -36,7 +36,8 @@ class Parameters:
     stepsize_gain, latency_floor : float
         ``κ`` and the least latency in ``η = κ s/Σ_k λ_k max(τ_k^max, floor)``.
     mixing : float
-        Dithering: share of a root's flow that is spread over all admissible cells.
+        Dithering: share of a root's requests (discrete routing, with ``random_ties``) or flow that is spread over all
+        admissible cells.
     plan_period, plan_capacity, overflow_price : float
         Loop of MNLB (paper: 10 s); ``u_max``, by default ``max(0.9, 1.05 utilisation)``; price of a request above capacity,
         seconds.

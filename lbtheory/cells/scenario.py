@@ -13,7 +13,7 @@ from lbtheory.core import ParameterError, UnknownNameError, generator, readonly,
 
 Array = np.ndarray
 
-EVENT_KINDS = ("burst", "outage", "unhealthy", "crash")
+EVENT_KINDS = ("burst", "outage", "unhealthy", "crash", "slow")
 
 
 class ScenarioError(ParameterError):
@@ -91,6 +91,7 @@ class Event:
         ``burst``: the demand of a cell grows until total utilisation is ``utilisation``. ``outage``: cells fall to one
         replica, in random order until utilisation exceeds ``utilisation``, or just the one named. ``unhealthy``: a cell
         fails ``share`` of its requests at once. ``crash``: a router replica of a cell stops, and restarts at the end.
+        ``slow``: the token times of a cell are multiplied by ``factor``.
     start, end : float
     cell : int, optional
         Index; drawn when it is left out.
@@ -98,6 +99,8 @@ class Event:
         0.95 in the paper.
     share : float
         Of an unhealthy cell (ours: 0.5).
+    factor : float
+        Of a slow cell, > 0 (ours: 3).
     router : "leaf" or "root"
     replica : int
         Which router replica crashes.
@@ -111,6 +114,7 @@ class Event:
     cell: int | None = None
     utilisation: float = 0.95
     share: float = 0.5
+    factor: float = 3.0
     router: str = "leaf"
     replica: int = 0
     hard: bool = False
@@ -118,12 +122,14 @@ class Event:
     def __post_init__(self) -> None:
         if self.kind not in EVENT_KINDS:
             raise UnknownNameError("event kind", str(self.kind), EVENT_KINDS)
-        for key in ("start", "end", "utilisation", "share"):
+        for key in ("start", "end", "utilisation", "share", "factor"):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
                 raise ScenarioError(f"`{key}` of an event must be finite and ≥ 0; got {value!r}.", key)
         if self.end <= self.start:
             raise ScenarioError(f"`end` of an event must be after its start ({self.start:g}); got {self.end:g}.", "end")
+        if self.factor <= 0:
+            raise ScenarioError(f"`factor` of an event must be > 0; got {self.factor!r}.", "factor")
         if not 0 < self.share <= 1:
             raise ScenarioError(f"`share` of an event must be in (0, 1]; got {self.share!r}.", "share")
         if self.router not in ("leaf", "root"):

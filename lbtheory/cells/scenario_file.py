@@ -23,7 +23,7 @@
     allowed = [["west"]]      # optional: names of the cells that each may send to
 
     [[event]]
-    kind = "burst"            # burst, outage, unhealthy or crash
+    kind = "burst"            # burst, outage, unhealthy, crash or slow
     start = 180.0
     end = 420.0
     cell = "west"             # optional, name or index

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lbtheory.cells.demand import Demand
-from lbtheory.cells.engine import simulate
+from lbtheory.cells.engine import ESTIMATE, simulate
 from lbtheory.cells.parameters import Parameters
 from lbtheory.cells.sampler import sample_scenario
 from lbtheory.cells.scenario import Event, Scenario
@@ -150,4 +150,67 @@ def timeline(
                     "sent": int(here.sum()) / step,
                 }
             )
+    return records
+
+
+@task_version(1)
+def estimation(
+    *,
+    seed: int,
+    policies: list[str],
+    cells: int,
+    utilisation: float,
+    duration: float,
+    slow: list[float],
+    factor: float,
+    step: float,
+    variants: dict[str, dict[str, Any]],
+) -> list[Record]:
+    """Models estimated in the loop while cell 0 is slow for a time: one record a policy, variant and time step.
+
+    Parameters
+    ----------
+    seed : int
+    policies : list of str
+        Of those that use models.
+    cells, utilisation, duration
+        Of the scenario, whose cells are equal but for the slow time.
+    slow : [start, end]
+        Seconds in which the token times of cell 0 are multiplied by ``factor``.
+    step : float
+        Seconds.
+    variants : dict
+        Fields of `Parameters` by name of the variant; the variant ``calibrated`` does not estimate at all.
+
+    Returns
+    -------
+    list of dict
+        ``share`` of the arrivals sent to cell 0 over its share of the servers, ``latency`` of all (mean) and ``errors``.
+    """
+    event = Event(kind="slow", start=slow[0], end=slow[1], cell=0, factor=factor)
+    bare = sample_scenario(seed, cells=cells, utilisation=utilisation, spread=0.0, duration=duration, warmup=0.0)
+    scenario = bare.changed(events=(event,))
+    stream, known = draw_stream(scenario, 0), models_of(bare, "calibrated")
+    edges = np.arange(0.0, duration + step / 2, step)
+    at = np.digitize(stream.arrivals, edges) - 1
+    weight = scenario.servers[0] / scenario.servers.sum()
+    records = []
+    for policy in policies:
+        for name, fields in variants.items():
+            models = known if name == "calibrated" else ESTIMATE
+            run = simulate(scenario, policy, stream=stream, models=models, parameters=Parameters(**fields))
+            for k in range(len(edges) - 1):
+                here = at == k
+                done = here & run.done
+                records.append(
+                    {
+                        "policy": policy,
+                        "variant": name,
+                        "scenario": seed,
+                        "time": float(edges[k] + step / 2),
+                        "share": float((run.cell[here] == 0).mean() / weight),
+                        "latency": float((run.returned - run.arrival)[done].mean()),
+                        "errors": float(run.failed[here].mean()),
+                    }
+                )
     return records

@@ -257,3 +257,36 @@ def period_curves(table: "pd.DataFrame", loops: Mapping[str, str]) -> "Figure":
 
 
 _PATTERNS = (("Poisson arrivals", "-"), ("gathered at minute starts", ":"))
+
+VARIANT_TINTS = ("#a8a8a8", "#2f2f2f", "#64b7ea", "#e8a33d", "#c47fae", "#00664b")
+
+
+def estimation_panels(table: "pd.DataFrame", window: tuple[float, float]) -> "Figure":
+    """Share of the disturbed cell over latency, means over scenarios; a column a policy, a line a variant of the estimation.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``policy, variant, scenario, time, share, latency``.
+    window : (start, end)
+        Shaded, seconds.
+    """
+    policies = list(dict.fromkeys(table["policy"]))
+    with style.context():
+        figure = style.new_figure(style.TEXT_WIDTH, 3.6)
+        axes = figure.subplots(2, len(policies), sharex=True, sharey="row", squeeze=False)
+        for column, policy in enumerate(policies):
+            part = table[table["policy"] == policy]
+            for axis, metric in zip(axes[:, column], ("share", "latency"), strict=True):
+                for tint, (variant, rows) in zip(VARIANT_TINTS, part.groupby("variant", sort=False), strict=False):
+                    line = rows.groupby("time")[metric].mean()
+                    axis.plot(line.index, line.to_numpy(), color=tint, label=variant, linewidth=1.0)
+                axis.axvspan(*window, color=style.RULE, alpha=0.6, linewidth=0)
+                axis.set_ylim(bottom=0)
+            axes[0, column].set_title(style.label(policy))
+        axes[0, 0].set_ylabel("Share of the cell\n/ its servers")
+        axes[1, 0].set_ylabel("Mean latency (s)")
+        figure.supxlabel("Time (s)", fontsize=8)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return figure

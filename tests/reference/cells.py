@@ -106,6 +106,7 @@ class System:
         self.active = [int(count) for count in scenario.servers]
         self.servers = [[Server() for _ in range(count)] for count in self.active]
         self.failing = [0.0] * self.n
+        self.times = [[cell.prefill_token_time, cell.decode_token_time] for cell in scenario.cells]
         self.errors = [[0.0, 0.0, 0.0] for _ in range(self.n)]
         self.leaf_count = [[0] * p.leaves for _ in range(self.n)]
         self.leaf_alive = [[True] * p.leaves for _ in range(self.n)]
@@ -122,6 +123,7 @@ class System:
         self.bins: dict[tuple[int, int], float] = {}
         self.window: list[tuple[int, int, int]] = []
         self.fits = 0
+        self.exploring: set[int] = set()
         self.requests = []
         seen = [0] * self.n
         for r in range(len(stream)):
@@ -290,7 +292,9 @@ class System:
             step = self.eta[i] * self.p.flow_period
             z = np.array([self.x[root, j] - step * self.seen_cost(root, j) for j in cells])
             self.x[root] = 0
-            self.x[root, cells] = project(z)
+            floor = self.p.mixing / len(cells)
+            above = np.maximum(project(z) - floor, 0)
+            self.x[root, cells] = floor + (1 - self.p.mixing) * above / above.sum() if floor else project(z)
 
     def plan(self) -> None:
         """The linear program of MNLB, by HiGHS."""
@@ -353,6 +357,8 @@ class System:
             self.leaf_crash[j][index] = self.now
         elif kind == "restart leaf":
             self.leaf_alive[j][index] = True
+        elif kind in ("prefill time", "decode time"):
+            self.times[j][kind == "decode time"] = value
         elif kind == "crash root":
             self.root_alive[j * self.p.roots + index] = False
             self.root_epoch[j * self.p.roots + index] += 1
@@ -404,6 +410,10 @@ class System:
     def pick(self, request: Request, refused: set[int], u: float, second: float) -> int:
         """A cell not refused, or −1."""
         how, score = self.scores(request)
+        if not refused and self.policy.mechanism == "discrete" and uniform(request.key, 3) < self.p.mixing:
+            self.exploring.add(request.number)
+        if request.number in self.exploring:
+            score = dict.fromkeys(score, 0.0)
         if how == "least":
             left = {j: value for j, value in score.items() if j not in refused}
             ties = [j for j, value in left.items() if value == min(left.values())]
@@ -500,7 +510,7 @@ class System:
         if server.engine is None and server.queue:
             server.engine = server.queue.pop(0)
             server.engine.phase = "prefill"
-            self.push(self.now + server.engine.prefill * self.s.cells[j].prefill_token_time, PREFILL, server.engine)
+            self.push(self.now + server.engine.prefill * self.times[j][0], PREFILL, server.engine)
 
     def decode(self, j: int, server: Server) -> None:
         """Start the decode of a request that holds the engine, where a slot is free."""
@@ -508,7 +518,7 @@ class System:
         if request and request.phase == "blocked" and len(server.slots) < self.p.slots:
             server.engine, request.phase = None, "decode"
             server.slots.append(request)
-            self.push(self.now + request.decode * self.s.cells[j].decode_token_time, DECODE, request)
+            self.push(self.now + request.decode * self.times[j][1], DECODE, request)
             self.engine(j, server)
 
     def prefilled(self, request: Request) -> None:

@@ -7,7 +7,9 @@ from lbtheory.cells.kernels.layout import (
     PLANS,
     RESTART_LEAF,
     RESTART_ROOT,
+    SET_DECODE_TIME,
     SET_FAILING,
+    SET_PREFILL_TIME,
     SET_REPLICAS,
     SNAPSHOT,
     UNSERVED,
@@ -173,3 +175,7 @@ def disrupt(st, lim, net, d, now):  # type: ignore[no-untyped-def]
         st.root_epoch[j * lim.roots + index] += 1
     elif kind == RESTART_ROOT:
         start_root(st, lim, net, j * lim.roots + index, now)
+    elif kind == SET_PREFILL_TIME:
+        st.cell[j].prefill_time = st.disruption[d].value
+    elif kind == SET_DECODE_TIME:
+        st.cell[j].decode_time = st.disruption[d].value

@@ -10,6 +10,7 @@ from lbtheory.cells.kernels.layout import (
     PLANS,
     POWER_OF_TWO,
     U_DIVERSION,
+    U_EXPLORE,
     U_ROUTE,
     U_SECOND,
 )
@@ -125,8 +126,11 @@ def route(st, lim, net, r, root, now):  # type: ignore[no-untyped-def]
     """Cell of request ``r``, which is at ``root``; without aversion, the first choice."""
     i, key = int(st.request[r].source), st.request[r].key
     _score(st, lim, net, i, root, now)
+    explores = lim.mixing > 0 and lim.mechanism == DISCRETE and uniform(key, U_EXPLORE) < lim.mixing
     for j in range(lim.cells):
         st.refused[j] = 0
+        if explores:  # dithering: all admissible cells tie
+            st.score[j] = 0.0
     first = _pick(st, lim, net, r, i, root, now, uniform(key, U_ROUTE), uniform(key, U_SECOND))
     if st.averse[root] == 0:
         return first

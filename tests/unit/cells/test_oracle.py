@@ -57,7 +57,17 @@ def same_steps(scenario, policy, stream, p, models=None, disruptions=()):
     """Run both side by side; returns (steps, oracle)."""
     chosen = make_policy(policy)
     lim, net, st, est = layout_of(scenario, chosen, stream, models, p)
-    codes = ("replicas", "lose", "failing", "crash leaf", "restart leaf", "crash root", "restart root")
+    codes = (
+        "replicas",
+        "lose",
+        "failing",
+        "crash leaf",
+        "restart leaf",
+        "crash root",
+        "restart root",
+        "prefill time",
+        "decode time",
+    )
     rows = [(time, codes.index(kind), cell, index, value) for time, kind, cell, index, value in disruptions]
     st = st._replace(disruption=np.array(rows, layout.DISRUPTION))
     known = start_models(scenario) if models in (None, ESTIMATE) else models
@@ -147,6 +157,16 @@ def test_faults_and_options(policy, seed):
     ]
     _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 400), p, models=ESTIMATE, disruptions=disruptions)
     assert oracle.alpha.max() >= 0 and oracle.failed > 10
+
+
+@pytest.mark.parametrize("policy", ["disc-lat", "flow-lat"])
+def test_dithering_and_slow_cells(policy):
+    rng = np.random.default_rng(6)
+    scenario = small_scenario(rng, 3)
+    disruptions = [(2.0, "prefill time", 0, 0, 6e-4), (2.0, "decode time", 0, 0, 1e-2), (4.0, "decode time", 0, 0, 1e-3)]
+    p = Parameters(mixing=0.3, fit_period=1.0)
+    _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 250), p, models=ESTIMATE, disruptions=disruptions)
+    assert len({request.cell for request in oracle.requests}) == 3
 
 
 def test_current_state():
