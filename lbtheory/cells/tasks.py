@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.cells.calibration import calibrate
 from lbtheory.cells.demand import Demand
-from lbtheory.cells.engine import ESTIMATE, simulate
+from lbtheory.cells.engine import ESTIMATE, simulate, start_models
 from lbtheory.cells.parameters import Parameters
+from lbtheory.cells.records import CellRun
 from lbtheory.cells.sampler import sample_scenario
 from lbtheory.cells.scenario import Event, Scenario
 from lbtheory.cells.stream import draw_stream
 from lbtheory.cells.summary import REFERENCE, compare_policies, models_of
 from lbtheory.core.tasks import task_version
+from lbtheory.estimate import fit_softplus
 from lbtheory.fluid.rates import Softplus
 
 Record = dict[str, Any]
@@ -214,3 +217,55 @@ def estimation(
                     }
                 )
     return records
+
+
+@task_version(1)
+def latency_curves(*, seed: int, cells: int, utilisation: float, wave: float, duration: float) -> list[Record]:
+    """Latency by load: what leaves log under varying demand, in smoothed bins, beside closed loops; with both fits.
+
+    Demand swings by ``wave`` around ``utilisation`` once in ``duration``. Records of kind ``bin`` and ``closed loop`` hold a
+    load (RIF per replica), a latency and a count; each also holds the parameters ``a, b, k, w`` of the fit of its kind and
+    ``ratio``, ``a/(bk)`` of the fit without the constraint.
+    """
+    p = Parameters()
+    demand = Demand(wave=wave, period=duration)
+    scenario = sample_scenario(seed, cells=cells, utilisation=utilisation, duration=duration, warmup=0.0, demand=demand)
+    run = simulate(scenario, "rand")
+    start, records = start_models(scenario)[0], []
+    for j, cell in enumerate(scenario.cells):
+        closed = calibrate(scenario, j)
+        loads, latencies, counts = _bins(run, j, p)
+        online = fit_softplus(loads, latencies, np.sqrt(counts), prior=start, pull=p.pull)
+        points = [("bin", *row, online) for row in zip(loads, latencies, counts, strict=True)]
+        points += [("closed loop", n, y, 1, closed.fit) for n, y in zip(closed.loads, closed.latencies, strict=True)]
+        for kind, load, latency, count, fit in points:
+            m = fit.model
+            records.append(
+                {
+                    "cell": cell.name,
+                    "kind": kind,
+                    "load": float(load),
+                    "latency": float(latency),
+                    "count": int(count),
+                    **{name: float(getattr(m, name)) for name in ("a", "b", "k", "w")},
+                    "ratio": fit.ratio,
+                    "relative_error": fit.relative_error,
+                }
+            )
+    return records
+
+
+def _bins(run: CellRun, cell: int, p: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centres, exponentially smoothed latencies and counts of the bins of RIF per replica that have samples."""
+    mine = np.nonzero(run.done & (run.cell == cell))[0]
+    mine = mine[np.argsort(run.finished[mine], kind="stable")]
+    at = np.minimum((run.load[mine] / p.bin_width).astype(int), p.bins - 1)
+    latency = run.finished[mine] - run.accepted[mine]
+    found = np.unique(at)
+    means = []
+    for b in found:
+        mean, *rest = latency[at == b]
+        for value in rest:
+            mean += p.smoothing * (value - mean)
+        means.append(mean)
+    return (found + 0.5) * p.bin_width, np.array(means), np.bincount(at)[found]
