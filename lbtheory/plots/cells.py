@@ -237,7 +237,7 @@ def period_curves(table: "pd.DataFrame", loops: Mapping[str, str]) -> "Figure":
                     rows = over_scenarios(part, metric)
                     for policy in dict.fromkeys(rows["policy"]):
                         line = rows[rows["policy"] == policy].sort_values("value")
-                        look = {"color": style.color(policy), "marker": style.marker(policy), "markersize": 3.0}
+                        look: dict[str, Any] = {"color": style.color(policy), "marker": style.marker(policy), "markersize": 3.0}
                         axis.plot(line["value"], line["mean"], linestyle=dashes, **look)
                         shown[policy] = Line2D([], [], label=style.label(policy), **look)
                         if label == "steady":
@@ -256,7 +256,7 @@ def period_curves(table: "pd.DataFrame", loops: Mapping[str, str]) -> "Figure":
     return figure
 
 
-_PATTERNS = (("Poisson arrivals", "-"), ("gathered at minute starts", ":"))
+_PATTERNS: tuple[tuple[str, Any], ...] = (("Poisson arrivals", "-"), ("gathered at minute starts", ":"))
 
 VARIANT_TINTS = ("#a8a8a8", "#2f2f2f", "#64b7ea", "#e8a33d", "#c47fae", "#00664b")
 
