@@ -30,6 +30,8 @@ from lbtheory.cells.scenario import CellSpec as CellSpec
 from lbtheory.cells.scenario import Event as Event
 from lbtheory.cells.scenario import Scenario as Scenario
 from lbtheory.cells.scenario import TokenLaw as TokenLaw
+from lbtheory.cells.sessions import Sessions as Sessions
+from lbtheory.cells.sessions import with_sessions as with_sessions
 from lbtheory.cells.stream import CellStream as CellStream
 from lbtheory.cells.stream import cell_stream as cell_stream
 from lbtheory.cells.stream import draw_stream as draw_stream

@@ -6,7 +6,7 @@ import numpy as np
 
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.kernels.estimation import Estimates
-from lbtheory.cells.parameters import Parameters
+from lbtheory.cells.parameters import AFFINITIES, Parameters
 from lbtheory.cells.policies import Policy, make_policy
 from lbtheory.cells.policies.base import COSTS, MECHANISMS
 from lbtheory.cells.records import CellRun
@@ -72,7 +72,7 @@ def layout_of(
     scenario: Scenario, policy: Policy, requests: CellStream, models: Sequence[Softplus] | str | None, p: Parameters
 ) -> tuple[layout.Limits, layout.Network, layout.State, Estimates]:
     """Everything that the kernels read and write, before the run."""
-    given = _models(scenario, policy, models)
+    given = _models(scenario, policy, models, p)
     known = given or start_models(scenario)
     kind = layout.ESTIMATED if models == ESTIMATE else layout.FIXED if given else layout.NO_MODEL
     lim = _limits(scenario, policy, p, kind, requests)
@@ -119,9 +119,15 @@ def noise_factors(scenario: Scenario) -> Array:
     return 1 + scenario.noise * generator(scenario.seed, "noise").uniform(-1, 1, len(scenario.cells))
 
 
-def _models(scenario: Scenario, policy: Policy, models: Sequence[Softplus] | str | None) -> list[Softplus] | None:
+def _needs_model(policy: Policy, p: Parameters) -> bool:
+    return policy.needs_model or p.affinity == "conditional"
+
+
+def _models(
+    scenario: Scenario, policy: Policy, models: Sequence[Softplus] | str | None, p: Parameters
+) -> list[Softplus] | None:
     if models is None or models == ESTIMATE:
-        if policy.needs_model and models is None:
+        if _needs_model(policy, p) and models is None:
             raise ParameterError(
                 f"policy {policy.name!r} needs latency models; got none. Give `models`, calibrated ones or {ESTIMATE!r}."
             )
@@ -149,7 +155,9 @@ def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requ
         slots=p.slots,
         mechanism=MECHANISMS.index(policy.mechanism),
         cost=COSTS.index(policy.cost),
-        models=models if policy.needs_model else layout.NO_MODEL,
+        models=models if _needs_model(policy, p) else layout.NO_MODEL,
+        affinity=AFFINITIES.index(p.affinity),
+        mean_saving=float(p.expected_saving * scenario.prefill_tokens.mean),
         current=p.current_state,
         random_ties=p.random_ties,
         aversion=p.aversion and policy.averse,
@@ -222,6 +230,8 @@ def _state(
         open=np.zeros((roots, n), np.int64),
         weights=np.zeros((lim.sources, n)),
         counts=np.zeros(lim.sources, np.int64),
+        holder=np.full((n, requests.session_count), -1, np.int32),
+        kept=np.full((roots, requests.session_count), -1, np.int32),
         score=np.zeros(n),
         other=np.zeros(n),
         refused=np.zeros(n, np.uint8),
@@ -238,6 +248,8 @@ def request_table(requests: CellStream, roots: int) -> Array:
         ("prefill", requests.prefill),
         ("decode", requests.decode),
         ("source", requests.sources),
+        ("session", -1 if requests.sessions is None else requests.sessions),
+        ("saving", 0.0 if requests.savings is None else requests.savings),
     ):
         table[name] = column
     table["cell"] = table["server"] = table["leaf"] = table["next"] = -1

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from math import inf, isfinite
 from typing import Any
 
-from lbtheory.core import ParameterError
+from lbtheory.core import ParameterError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,10 @@ class Parameters:
         Leaves exchange their counts so often; a request to a crashed leaf goes to a peer after this time since the crash.
     current_state : bool
         Roots see the current state instead of probes.
+    affinity : str
+        ``none``, ``hash`` (consistent hashing to a cell and a server), ``sticky`` (never leave the cell) or ``conditional``.
+    expected_saving : float
+        ``r`` of the conditional rule: share of a mean prefill (paper: 0.4 to 0.5).
     flow_period : float
         ``δ_u``, seconds.
     stepsize_gain, latency_floor : float
@@ -73,6 +77,8 @@ class Parameters:
     share_period: float = 0.05
     leaf_timeout: float = 0.1
     current_state: bool = False
+    affinity: str = "none"
+    expected_saving: float = 0.45
     flow_period: float = 0.1
     stepsize_gain: float = 0.1
     latency_floor: float = 0.05
@@ -105,6 +111,10 @@ class Parameters:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "affinity":
+                if value not in AFFINITIES:
+                    raise UnknownNameError("affinity", str(value), AFFINITIES)
+                continue
             if field.type in ("bool", bool):
                 ok = isinstance(value, bool)
             elif value is None:
@@ -123,10 +133,12 @@ class Parameters:
         return self.decode_engines * self.engine_slots
 
 
+AFFINITIES = ("none", "hash", "sticky", "conditional")
 _POSITIVE = (0.0, inf)
 _RANGES = {
     "queue": (0, inf),
     "mixing": (0.0, 1.0),
+    "expected_saving": (0.0, 1.0),
     "leaf_timeout": (0.0, inf),
     "aversion_gain": (0.0, inf),
     "aversion_margin": (0.0, 1.0),

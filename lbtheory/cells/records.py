@@ -41,6 +41,12 @@ class CellRun:
         Neither: in flight when the run stopped.
     reason : int array (m,)
         Index into `REASONS`.
+    prefill : int array (m,)
+        Tokens that were (or would be) computed, after what a prefix saved.
+    session : int array (m,)
+        −1: none.
+    hit : bool array (m,)
+        Met the prefix of its session.
     diverted : bool array (m,)
         Error aversion changed the cell.
     latency : float array (m,)
@@ -73,6 +79,9 @@ class CellRun:
     done: Array
     failed: Array
     reason: Array
+    prefill: Array
+    session: Array
+    hit: Array
     diverted: Array
     latency: Array
     events: int
@@ -102,6 +111,8 @@ class CellRun:
                 "server",
                 "load",
                 "reason",
+                "prefill",
+                "session",
             )
         }
         return cls(
@@ -112,6 +123,7 @@ class CellRun:
             **columns,
             done=readonly(table["status"] == layout.DONE),
             failed=readonly(table["status"] == layout.FAILED),
+            hit=readonly(table["hit"] == 1),
             diverted=readonly(table["diverted"] == 1),
             latency=readonly(tau),
             events=int(st.ints[layout.EVENTS]),

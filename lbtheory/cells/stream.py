@@ -28,6 +28,10 @@ class CellStream:
         Tokens, ≥ 1.
     keys : uint64 array (m,)
         From which a request's uniform numbers are made.
+    sessions : int array (m,) or None
+        Sessions that share a prefix; −1: none.
+    savings : float array (m,) or None
+        Share of the prefill that the prefix saves.
     """
 
     arrivals: Array
@@ -35,6 +39,13 @@ class CellStream:
     prefill: Array
     decode: Array
     keys: Array
+    sessions: Array | None = None
+    savings: Array | None = None
+
+    @property
+    def session_count(self) -> int:
+        """One above the largest session."""
+        return 0 if self.sessions is None or not len(self.sessions) else int(self.sessions.max()) + 1
 
     def __len__(self) -> int:
         return len(self.arrivals)

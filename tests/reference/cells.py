@@ -69,6 +69,9 @@ class Request:
     returned: float = math.nan
     load: float = 0.0
     epochs: tuple[int, int] = (0, 0)
+    session: int = -1
+    saving: float = 0.0
+    hit: bool = False
 
 
 @dataclass(eq=False)
@@ -124,18 +127,23 @@ class System:
         self.window: list[tuple[int, int, int]] = []
         self.fits = 0
         self.exploring: set[int] = set()
+        self.holders: dict[tuple[int, int], int] = {}
+        self.kept: dict[tuple[int, int], int] = {}
         self.requests = []
         seen = [0] * self.n
         for r in range(len(stream)):
             i = int(stream.sources[r])
             root = i * p.roots + seen[i] % p.roots
             seen[i] += 1
-            self.requests.append(Request(r, int(stream.keys[r]), i, root, int(stream.prefill[r]), int(stream.decode[r])))
+            request = Request(r, int(stream.keys[r]), i, root, int(stream.prefill[r]), int(stream.decode[r]))
+            if stream.sessions is not None and stream.savings is not None:
+                request.session, request.saving = int(stream.sessions[r]), float(stream.savings[r])
+            self.requests.append(request)
         self.heap: list[tuple[float, int, int, Any]] = []
         self.entered = 0
         self.arrived = self.done = self.failed = 0
         self.now = 0.0
-        self.history: list[list[tuple[float, float, float, float]]] = []
+        self.history: list[list[tuple[float, ...]]] = []
         self.disruptions = disruptions
         for r, request in enumerate(self.requests):
             self.push(float(stream.arrivals[r]), ROOT, request)
@@ -230,20 +238,22 @@ class System:
         fade = 2 ** (-(self.now - self.errors[j][2]) / self.p.error_half_life)
         self.errors[j] = [self.errors[j][0] * fade + bad, self.errors[j][1] * fade + 1, self.now]
 
-    def state(self, j: int) -> tuple[float, float, float, float]:
-        """What a probe answers: RIF, replicas, error rate, cost."""
-        rif = self.leaf_count[j][0] if self.p.leaves == 1 else self.shared[j]
-        return float(rif), float(self.active[j]), self.error_rate(j), self.cost(j, float(rif), float(self.active[j]))
+    def state(self, j: int) -> tuple[float, ...]:
+        """What a probe answers: RIF, replicas, error rate, cost, expected latency."""
+        rif, replicas = float(self.leaf_count[j][0] if self.p.leaves == 1 else self.shared[j]), float(self.active[j])
+        latency = softplus_cost(self.theta[j], rif / replicas, "latency")
+        return rif, replicas, self.error_rate(j), self.cost(j, rif, replicas), latency
 
     def probe(self) -> None:
         """Snapshot."""
         self.history.append([self.state(j) for j in range(self.n)])
 
-    def view(self, root: int, j: int) -> tuple[float, float, float, float]:
+    def view(self, root: int, j: int) -> tuple[float, ...]:
         """What a root sees."""
         if self.p.current_state:
             rif, replicas = float(self.rif(j)), float(self.active[j])
-            return rif, replicas, self.error_rate(j), self.cost(j, rif, replicas)
+            latency = softplus_cost(self.theta[j], rif / replicas, "latency")
+            return rif, replicas, self.error_rate(j), self.cost(j, rif, replicas), latency
         i = root // self.p.roots
         index = min(math.floor((self.now - self.s.latency[i, j]) / self.p.probe_period), len(self.history) - 1)
         if not self.p.shared_probes:
@@ -260,6 +270,7 @@ class System:
         """Fresh."""
         i = root // self.p.roots
         seen = np.array([self.view(root, j)[1] if self.s.allowed[i, j] else 0.0 for j in range(self.n)])
+        self.kept = {key: cell for key, cell in self.kept.items() if key[0] != root}
         self.x[root], self.alpha[root], self.open[root], self.root_alive[root] = seen / seen.sum(), 0, 0, True
 
     def exchange(self) -> None:
@@ -381,6 +392,8 @@ class System:
         request.root = alive[0]
         request.cell = j = self.route(request)
         request.phase = "out"
+        if request.session >= 0:
+            self.kept[request.root, request.session] = j
         request.epochs = (0, self.root_epoch[request.root])
         self.open[request.root, j] += 1
         self.wire[j] += 1
@@ -430,7 +443,9 @@ class System:
     def route(self, request: Request) -> int:
         """First choice, or where aversion diverts it."""
         key = request.key
-        first = at = self.pick(request, set(), uniform(key, 0), uniform(key, 1))
+        first = at = self.home(request)
+        if first < 0:
+            first = at = self.pick(request, set(), uniform(key, 0), uniform(key, 1))
         if not (self.alpha[request.root] > 0).any():
             return first
         refused: set[int] = set()
@@ -442,6 +457,36 @@ class System:
             if at < 0:
                 break
         return first
+
+    def home(self, request: Request) -> int:
+        """Where affinity sends it, or −1."""
+        if request.session < 0 or self.p.affinity == "none":
+            return -1
+        cells = [j for j in range(self.n) if self.s.allowed[request.source, j]]
+        if self.p.affinity == "hash":
+            draws = {j: -math.log(1 - uniform(request.session, 4096 + j)) / self.view(request.root, j)[1] for j in cells}
+            return min(draws, key=lambda j: draws[j])
+        home = self.kept.get((request.root, request.session), -1)
+        if home < 0 or self.p.affinity == "sticky" or len(cells) == 1:
+            return home
+        cost = {j: self.view(request.root, j)[4] + 2 * self.s.latency[request.source, j] for j in cells}
+        best = min((j for j in cells if j != home), key=lambda j: cost[j])
+        saved = self.p.expected_saving * self.s.prefill_tokens.mean * self.times[home][0]
+        return home if cost[home] - saved < cost[best] else best
+
+    def holder(self, request: Request) -> int:
+        """Index of the server with its prefix that takes it, or −1."""
+        j, s = request.cell, request.session
+        if s < 0 or self.p.affinity == "none":
+            return -1
+        if self.p.affinity == "hash":
+            return int(uniform(s, 4095) * self.active[j])
+        q = self.holders.get((j, s), -1)
+        if q < 0 or q >= self.active[j]:
+            return -1
+        server = self.servers[j][q]
+        full = self.p.queue is not None and server.engine is not None and len(server.queue) >= self.p.queue
+        return -1 if full else q
 
     def fail(self, request: Request) -> None:
         """Answer with an error."""
@@ -477,12 +522,18 @@ class System:
         if self.failing[j] > 0 and uniform(request.key, 2) < self.failing[j]:
             self.fail(request)
             return
-        server = self.choose_server(request)
+        held = self.holder(request)
+        server = self.servers[j][held] if held >= 0 else self.choose_server(request)
         if server.engine and p.queue is not None and len(server.queue) >= p.queue:
             self.fail(request)
             return
         request.server = self.servers[j].index(server)
         request.accepted = self.now
+        if request.session >= 0:
+            if self.holders.get((j, request.session)) == request.server:
+                request.hit = True
+                request.prefill = max(1, math.ceil(request.prefill * (1 - request.saving)))
+            self.holders[j, request.session] = request.server
         request.epochs = (self.leaf_epoch[j][request.leaf], request.epochs[1])
         self.leaf_count[j][request.leaf] += 1
         request.phase = "waiting"
@@ -548,6 +599,8 @@ class System:
             self.open[request.root, request.cell] -= 1
         if request.phase == "back":
             request.phase = "done"
+            if request.session >= 0:
+                self.kept[request.root, request.session] = request.cell
             self.done += 1
         else:
             request.phase = "failed"

@@ -90,6 +90,8 @@ def start_root(st, lim, net, root, now):  # type: ignore[no-untyped-def]
         st.open[root, j] = 0
     for j in range(lim.cells):
         st.x[root, j] /= total
+    for s in range(st.kept.shape[1]):
+        st.kept[root, s] = -1
     st.averse[root] = 0
     st.root_alive[root] = 1
 

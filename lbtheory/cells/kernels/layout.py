@@ -4,6 +4,7 @@ A request has at most one event ahead of it, so the calendar and the queues of t
 nodes of their own. Scalars of a run live in ``State.ints`` and ``State.floats`` under the indices below.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ RANDOM, MNLB, DISCRETE, FLOW, LEAST_CONNECTIONS, POWER_OF_TWO, HOT_COLD, CLAIRVO
 RIF, LATENCY, GRADIENT = range(3)
 # where latency models come from
 NO_MODEL, FIXED, ESTIMATED = range(3)
+# affinity of sessions
+NO_AFFINITY, HASHED, STICKY, CONDITIONAL = range(4)
 
 # indices into State.ints
 (
@@ -59,8 +62,12 @@ INTS = 19
 NOW, LOOP = range(2)  # LOOP: when a control loop or a disruption is due next
 FLOATS = 2
 
+LN2 = math.log(2.0)
+
 # indices of a request's uniform numbers
 U_ROUTE, U_SECOND, U_FAILURE, U_EXPLORE, U_SERVER, U_DIVERSION = 0, 1, 2, 3, 8, 1024
+U_HASHED_SERVER, U_HASHED_CELL = 4095, 4096
+"""Of the key of a session, which is its number."""
 
 REQUEST = np.dtype(
     [
@@ -73,18 +80,21 @@ REQUEST = np.dtype(
         ("cell", np.int32),
         ("server", np.int32),
         ("leaf", np.int32),
+        ("session", np.int32),  # −1 for none
         ("next", np.int32),  # in a bucket of the calendar, or in the queue of a server
         ("time", np.float64),  # of its next event
         ("accepted", np.float64),  # when a server took it
         ("prefilled", np.float64),
         ("finished", np.float64),  # end of decode, or the failure
         ("returned", np.float64),
+        ("saving", np.float64),  # share of the prefill that the prefix of its session saves
         ("load", np.float64),  # RIF per replica of the cell just after it was accepted
         ("leaf_epoch", np.int32),
         ("root_epoch", np.int32),
         ("kind", np.int8),
         ("status", np.int8),
         ("reason", np.int8),
+        ("hit", np.int8),  # 1 when it met the prefix
         ("diverted", np.int8),  # 1 when error aversion changed its cell
     ]
 )
@@ -120,7 +130,15 @@ CELL = np.dtype(
     ]
 )
 LEAF = np.dtype([("count", np.int64), ("epoch", np.int64), ("alive", np.int8), ("crashed", np.float64)])
-SNAP = np.dtype([("rif", np.float64), ("replicas", np.float64), ("error", np.float64), ("cost", np.float64)])
+SNAP = np.dtype(
+    [
+        ("rif", np.float64),
+        ("replicas", np.float64),
+        ("error", np.float64),
+        ("cost", np.float64),
+        ("latency", np.float64),
+    ]
+)
 DISRUPTION = np.dtype(
     [("time", np.float64), ("kind", np.int64), ("cell", np.int64), ("index", np.int64), ("value", np.float64)]
 )
@@ -141,6 +159,8 @@ class Limits(NamedTuple):
     mechanism: int
     cost: int
     models: int
+    affinity: int
+    mean_saving: float  # r E[P] of the conditional rule, tokens
     current: bool  # roots see current state instead of probes
     random_ties: bool
     aversion: bool
@@ -196,6 +216,8 @@ class State(NamedTuple):
     open: np.ndarray  # int64 (s·m, n) requests without an answer
     weights: np.ndarray  # (s, n) of MNLB
     counts: np.ndarray  # int64 (s,) arrivals since the last program
+    holder: np.ndarray  # int32 (n, sessions): server with the prefix of a session, −1 for none
+    kept: np.ndarray  # int32 (s·m, sessions): cell of a session in the map of a root, −1 for none
     score: np.ndarray  # (n,) scratch: costs, or weights
     other: np.ndarray  # (n,) scratch
     refused: np.ndarray  # uint8 (n,) scratch

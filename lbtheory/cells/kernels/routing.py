@@ -1,5 +1,6 @@
 """Choice of a cell by a root, and error aversion: a request to cell ``j`` is diverted with probability ``α_ij``."""
 
+from lbtheory.cells.kernels.affinity import cell_of_session
 from lbtheory.cells.kernels.layout import (
     CLAIRVOYANT,
     DISCRETE,
@@ -131,7 +132,9 @@ def route(st, lim, net, r, root, now):  # type: ignore[no-untyped-def]
         st.refused[j] = 0
         if explores:  # dithering: all admissible cells tie
             st.score[j] = 0.0
-    first = _pick(st, lim, net, r, i, root, now, uniform(key, U_ROUTE), uniform(key, U_SECOND))
+    first = cell_of_session(st, lim, net, r, root, now)
+    if first < 0:
+        first = _pick(st, lim, net, r, i, root, now, uniform(key, U_ROUTE), uniform(key, U_SECOND))
     if st.averse[root] == 0:
         return first
     at = first

@@ -110,6 +110,8 @@ def _root_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
         return
     j = route(st, lim, net, r, root, now)
     st.request[r].cell = j
+    if st.request[r].session >= 0:
+        st.kept[root, st.request[r].session] = j
     st.request[r].status = ON_WIRE
     st.request[r].root_epoch = st.root_epoch[root]
     st.open[root, j] += 1
@@ -127,6 +129,8 @@ def _client_return(st, r, now):  # type: ignore[no-untyped-def]
         st.open[root, j] -= 1
     if st.request[r].status == SUCCESS_RETURNING:
         st.request[r].status = DONE
+        if st.request[r].session >= 0:
+            st.kept[root, st.request[r].session] = j
         st.ints[DONE_COUNT] += 1
     else:
         st.request[r].status = FAILED

@@ -2,6 +2,7 @@
 
 import math
 
+from lbtheory.cells.kernels.affinity import server_of_session, use_prefix
 from lbtheory.cells.kernels.calendar import cancel, schedule
 from lbtheory.cells.kernels.layout import (
     BLOCKED,
@@ -12,6 +13,7 @@ from lbtheory.cells.kernels.layout import (
     INBOUND,
     INSIDE,
     LEAF_ARRIVAL,
+    LN2,
     NO_LEAF,
     OUTBOUND,
     OVERFLOW,
@@ -27,8 +29,6 @@ from lbtheory.cells.kernels.layout import (
 )
 from lbtheory.cells.kernels.uniform import uniform
 from lbtheory.decode.kernels.jit import inlined, kernel
-
-LN2 = math.log(2.0)
 
 
 @inlined
@@ -153,12 +153,15 @@ def leaf_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
 def accept(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     """The leaf chooses a server, whose queue may overflow."""
     j, leaf = int(st.request[r].cell), int(st.request[r].leaf)
-    q = _choose_server(st, lim, r, j)
+    q = server_of_session(st, lim, r, j)
+    if q < 0:
+        q = _choose_server(st, lim, r, j)
     busy = st.server[q].engine >= 0
     if busy and lim.queue >= 0 and st.server[q].waiting >= lim.queue:
         st.request[r].reason = OVERFLOW
         fail(st, lim, net, r, now)
         return
+    use_prefix(st, r, j, q)
     st.request[r].server = q
     st.request[r].accepted = now
     st.request[r].leaf_epoch = st.leaf[j, leaf].epoch

@@ -6,8 +6,7 @@ cost ``f_j`` of the run's policy, computed once, since it is a function of what 
 
 import math
 
-from lbtheory.cells.kernels.layout import LATENCY, NO_MODEL, RIF, SNAPSHOT
-from lbtheory.cells.kernels.servers import LN2
+from lbtheory.cells.kernels.layout import CONDITIONAL, LATENCY, LN2, NO_MODEL, RIF, SNAPSHOT
 from lbtheory.decode.kernels.jit import inlined, kernel
 
 DEAREST = 1e9
@@ -38,6 +37,12 @@ def cell_cost(st, lim, j, rif, replicas):  # type: ignore[no-untyped-def]
     return model_cost(st.cell[j].a, st.cell[j].b, st.cell[j].k, st.cell[j].w, rif / replicas, lim.cost)
 
 
+@kernel
+def cell_latency(st, j, rif, replicas):  # type: ignore[no-untyped-def]
+    """``ℓ_j``, whatever the run's cost."""
+    return model_cost(st.cell[j].a, st.cell[j].b, st.cell[j].k, st.cell[j].w, rif / replicas, LATENCY)
+
+
 @inlined
 def reported(st, lim, j):  # type: ignore[no-untyped-def]
     """RIF that a leaf answers a probe with: the count itself when it is alone, else the last exchanged sum."""
@@ -66,6 +71,8 @@ def snapshot(st, lim, now):  # type: ignore[no-untyped-def]
         st.snap[row, j].error = error_rate(st, lim, j, now)
         if needs_cost:
             st.snap[row, j].cost = cell_cost(st, lim, j, rif, replicas)
+        if lim.affinity == CONDITIONAL:
+            st.snap[row, j].latency = cell_latency(st, j, rif, replicas)
 
 
 @kernel
@@ -108,3 +115,13 @@ def seen_cost(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
     else:
         cost = st.snap[row_seen(st, lim, net, i, root, j, now), j].cost
     return cost if lim.cost == RIF else cost + 2.0 * net.latency[i, j]
+
+
+@kernel
+def seen_latency(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
+    """Expected latency as seen, round trip included, seconds."""
+    if lim.current:
+        serving = cell_latency(st, j, float(st.cell[j].rif), float(st.cell[j].replicas))
+    else:
+        serving = st.snap[row_seen(st, lim, net, i, root, j, now), j].latency
+    return serving + 2.0 * net.latency[i, j]

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from lbtheory.cells import ALL_POLICIES, ESTIMATE, CellSpec, Event, Parameters, Scenario, cell_stream, make_policy
+from lbtheory.cells import (
+    ALL_POLICIES,
+    ESTIMATE,
+    CellSpec,
+    Event,
+    Parameters,
+    Scenario,
+    Sessions,
+    cell_stream,
+    make_policy,
+    with_sessions,
+)
 from lbtheory.cells.engine import layout_of, start_models
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.kernels.run import begin, run
@@ -102,6 +113,8 @@ def same_steps(scenario, policy, stream, p, models=None, disruptions=()):
     np.testing.assert_allclose(st.x, oracle.x, atol=1e-12)
     np.testing.assert_allclose(st.alpha, oracle.alpha, atol=1e-12)
     np.testing.assert_array_equal(st.open, oracle.open)
+    assert table["hit"].tolist() == [r.hit for r in oracle.requests]
+    assert table["prefill"].tolist() == [r.prefill for r in oracle.requests]
     if oracle.estimated:
         np.testing.assert_allclose(np.column_stack([st.cell[k] for k in "abkw"]), oracle.theta, rtol=1e-12)
     return steps, oracle
@@ -157,6 +170,19 @@ def test_faults_and_options(policy, seed):
     ]
     _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 400), p, models=ESTIMATE, disruptions=disruptions)
     assert oracle.alpha.max() >= 0 and oracle.failed > 10
+
+
+@pytest.mark.parametrize("affinity", ["none", "hash", "sticky", "conditional"])
+def test_affinity(affinity):
+    """Sessions with shared prefixes, through the loss of servers and the crash of a root."""
+    rng = np.random.default_rng(7)
+    scenario = small_scenario(rng, 3)
+    stream = with_sessions(small_stream(rng, scenario, 350), scenario, Sessions(length=8.0, active=6, hot=0.2))
+    p = Parameters(affinity=affinity, queue=4, roots=2)
+    disruptions = [(3.0, "lose", 0, 0, 1.0), (3.5, "crash root", 1, 0, 0.0), (5.0, "restart root", 1, 0, 0.0)]
+    _, oracle = same_steps(scenario, "disc-rif", stream, p, models=start_models(scenario), disruptions=disruptions)
+    hits = sum(request.hit for request in oracle.requests)
+    assert hits > (100 if affinity in ("sticky", "hash") else 10)
 
 
 @pytest.mark.parametrize("policy", ["disc-lat", "flow-lat"])
