@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from lbtheory.cells.parameters import Parameters
 from lbtheory.cells.records import CellRun
 from lbtheory.cells.sampler import sample_scenario
 from lbtheory.cells.scenario import Event, Scenario
-from lbtheory.cells.stream import draw_stream
+from lbtheory.cells.sessions import Sessions, with_sessions
+from lbtheory.cells.stream import CellStream, draw_stream
 from lbtheory.cells.summary import REFERENCE, compare_policies, models_of
 from lbtheory.core.tasks import task_version
 from lbtheory.estimate import fit_softplus
@@ -269,3 +271,56 @@ def _bins(run: CellRun, cell: int, p: Parameters) -> tuple[np.ndarray, np.ndarra
             mean += p.smoothing * (value - mean)
         means.append(mean)
     return (found + 0.5) * p.bin_width, np.array(means), np.bincount(at)[found]
+
+
+@task_version(1)
+def affinities(
+    *,
+    seed: int,
+    policy: str,
+    kinds: list[str],
+    utilisations: list[float],
+    hot: list[float],
+    duration: float,
+    warmup: float,
+) -> list[Record]:
+    """Rules of affinity on the same sessions; one record a rule, utilisation and share of hot sessions.
+
+    Returns
+    -------
+    list of dict
+        ``hit``: share of the requests in sessions that met their prefix; ``saved``: share of all prefill tokens; ``hottest``:
+        the largest number of requests that a server took over the mean of its cell; latency (mean, p90, seconds) and errors.
+    """
+    records = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for load in utilisations:
+            scenario = sample_scenario(seed, utilisation=load, duration=duration, warmup=warmup)
+            plain, models = draw_stream(scenario, 0), models_of(scenario, "calibrated")
+            for share in hot:
+                stream = with_sessions(plain, scenario, Sessions(hot=share))
+                for kind in kinds:
+                    run = simulate(scenario, policy, stream=stream, models=models, parameters=Parameters(affinity=kind))
+                    records.append(
+                        {"utilisation": load, "hot": share, "affinity": kind, "scenario": seed, **_reuse(run, stream, scenario)}
+                    )
+    return records
+
+
+def _reuse(run: CellRun, stream: CellStream, scenario: Scenario) -> Record:
+    counted = run.counted
+    done, taken = counted & run.done, counted & (run.server >= 0)
+    latency = (run.returned - run.arrival)[done]
+    member = taken & (run.session >= 0)
+    load = np.bincount(run.server[taken], minlength=int(scenario.servers.sum()))
+    start = np.concatenate([[0], np.cumsum(scenario.servers)])
+    hottest = max(load[a:b].max() / load[a:b].mean() for a, b in pairwise(start) if load[a:b].any())
+    return {
+        "hit": float(run.hit[member].mean()),
+        "saved": float(1 - run.prefill[taken].sum() / stream.prefill[taken].sum()),
+        "hottest": float(hottest),
+        "mean": float(latency.mean()),
+        "p90": float(np.quantile(latency, 0.9)),
+        "errors": float(run.failed[counted].mean()),
+    }

@@ -328,3 +328,51 @@ def latency_curves(table: "pd.DataFrame", models: "pd.DataFrame") -> "Figure":
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=4)
     return figure
+
+
+AFFINITY_LOOKS = {
+    "none": ("#a8a8a8", "v", "no affinity"),
+    "conditional": ("#00664b", "D", "conditional"),
+    "sticky": ("#e8a33d", "o", "always sticky"),
+    "hash": ("#0a5fa8", "s", "consistent hashing"),
+}
+AFFINITY_METRICS = {
+    "hit": "Prefix met",
+    "saved": "Prefill saved",
+    "hottest": "Hottest server\n/ mean of its cell",
+    "mean": "Mean latency (s)",
+    "errors": "Error rate",
+}
+
+
+def affinity_panels(table: "pd.DataFrame") -> "Figure":
+    """A column a quantity, a row a share of hot sessions, a line a rule, against utilisation.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``utilisation, hot, affinity, scenario`` and the keys of `AFFINITY_METRICS`.
+    """
+    shares = list(dict.fromkeys(table["hot"]))
+    with style.context():
+        figure = style.new_figure(style.TEXT_WIDTH, 3.7)
+        axes = figure.subplots(len(shares), len(AFFINITY_METRICS), sharex=True, sharey="col", squeeze=False)
+        for row, share in enumerate(shares):
+            for axis, (metric, title) in zip(axes[row], AFFINITY_METRICS.items(), strict=True):
+                part = table[table["hot"] == share].rename(columns={"utilisation": "value", "affinity": "policy"})
+                rows = over_scenarios(part, metric)
+                for kind, (tint, mark, label) in AFFINITY_LOOKS.items():
+                    line = rows[rows["policy"] == kind].sort_values("value")
+                    axis.fill_between(line["value"], line["low"], line["high"], color=tint, alpha=0.12, linewidth=0)
+                    axis.plot(line["value"], line["mean"], color=tint, marker=mark, markersize=3, label=label)
+                axis.xaxis.set_major_formatter(_per_cent)
+                if metric == "errors":
+                    _error_axis(axis)
+                elif metric in ("hit", "saved"):
+                    axis.yaxis.set_major_formatter(_per_cent)
+                if row == 0:
+                    axis.set_title(title, fontsize=7.5)
+            axes[row, 0].set_ylabel("no hot sessions" if share == 0 else f"{share:.0%} in hot sessions")
+        figure.supxlabel("Utilisation without reuse", fontsize=8)
+        _legend(figure, axes[0, 0])
+    return figure
