@@ -244,11 +244,11 @@ def period_curves(table: "pd.DataFrame", loops: Mapping[str, str]) -> "Figure":
                             axis.fill_between(
                                 line["value"], line["low"], line["high"], color=look["color"], alpha=0.1, linewidth=0
                             )
-                if metric == "error_rate":
-                    _error_axis(axis)
                 axis.set_xscale("log")
                 axis.minorticks_off()
             axes[1, column].set_xlabel(f"Period of {name} (s)")
+        for axis in axes[1]:
+            _error_axis(axis)
         axes[0, 0].set_ylabel(METRICS["mean_ratio"])
         axes[1, 0].set_ylabel(METRICS["error_rate"])
         patterns = [Line2D([], [], color=style.MUTED, linestyle=look, label=text) for text, look in _PATTERNS]
@@ -366,13 +366,13 @@ def affinity_panels(table: "pd.DataFrame") -> "Figure":
                     axis.fill_between(line["value"], line["low"], line["high"], color=tint, alpha=0.12, linewidth=0)
                     axis.plot(line["value"], line["mean"], color=tint, marker=mark, markersize=3, label=label)
                 axis.xaxis.set_major_formatter(_per_cent)
-                if metric == "errors":
-                    _error_axis(axis)
-                elif metric in ("hit", "saved"):
+                if metric in ("hit", "saved"):
                     axis.yaxis.set_major_formatter(_per_cent)
                 if row == 0:
                     axis.set_title(title, fontsize=7.5)
             axes[row, 0].set_ylabel("no hot sessions" if share == 0 else f"{share:.0%} in hot sessions")
+        for axis in axes[:, -1]:
+            _error_axis(axis)
         figure.supxlabel("Utilisation without reuse", fontsize=8)
         _legend(figure, axes[0, 0])
     return figure
