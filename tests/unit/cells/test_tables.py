@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lbtheory.cells.intervals import bootstrap, direction
-from lbtheory.cells.tasks import timeline, variations
+from lbtheory.cells.tasks import affinities, estimation, latency_curves, timeline, variations
 from lbtheory.core import ParameterError
 from lbtheory.plots.cells import over_scenarios, policy_curves, timelines
 
@@ -92,3 +92,25 @@ def test_curves_draw_the_means():
     figure = policy_curves(table, "x", policies=["rand"])
     assert figure.axes[0].lines[0].get_ydata().tolist() == [1.5, 4.0]
     assert over_scenarios(table, "mean_ratio")["low"].tolist() == [1.0, 3.0]
+
+
+def test_affinity_task():
+    """Sticky sessions meet nine prefixes in ten (sessions of ten), without affinity few do; what is saved is 45 % of those."""
+    shared = {"policy": "flow-rif", "utilisations": [0.5], "hot": [0.0], "duration": 40.0, "warmup": 10.0}
+    rows = pd.DataFrame(affinities(seed=1, kinds=["none", "sticky"], **shared)).set_index("affinity")
+    assert rows.loc["sticky", "hit"] > 0.8 > 0.2 > rows.loc["none", "hit"]
+    assert rows.loc["sticky", "saved"] == pytest.approx(0.65 * 0.45 * rows.loc["sticky", "hit"], rel=0.1)
+
+
+def test_estimation_task():
+    variants = {"calibrated": {}, "plain": {"pull": 0.0}}
+    shared = {"cells": 2, "utilisation": 0.5, "duration": 40.0, "slow": [10.0, 20.0], "factor": 3.0, "step": 10.0}
+    rows = pd.DataFrame(estimation(seed=1, policies=["disc-lat"], variants=variants, **shared))
+    assert len(rows) == 8 and rows["share"].between(0, 2).all()
+    slow = rows[(rows["variant"] == "calibrated") & (rows["time"] == 15.0)].iloc[0]
+    assert slow["share"] < 0.9
+
+
+def test_latency_curves_task():
+    rows = pd.DataFrame(latency_curves(seed=1, cells=2, utilisation=0.5, wave=0.3, duration=60.0))
+    assert set(rows["kind"]) == {"bin", "closed loop"} and (rows["a"] >= 1.0499 * rows["b"] * rows["k"]).all()
