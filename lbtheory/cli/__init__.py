@@ -9,6 +9,7 @@ import typer
 
 import lbtheory
 from lbtheory.cli.bounds import bounds
+from lbtheory.cli.cells import cells
 from lbtheory.cli.decode import decode
 from lbtheory.cli.equilibrium import equilibrium
 from lbtheory.cli.fluid import fluid
@@ -38,6 +39,7 @@ app.command()(equilibrium)
 app.command()(fluid)
 app.command()(stability)
 app.command()(guarantee)
+app.command()(cells)
 app.command()(verify)
 app.command()(reproduce)
 app.add_typer(study_app, name="study")

@@ -1,7 +1,8 @@
 """One style for every figure: fonts, sizes, and a colour-blind-safe palette with one colour a policy.
 
 Hue tells the family of a policy: greys and earth colours are the count rules and their relatives, blues are
-BalanceRoute, warm colours are LEVEL, black and saturated green and pink are exact solvers. Colours start from the
+BalanceRoute, warm colours are LEVEL, black and saturated green and pink are exact solvers. Between cells hue tells the cost
+(earth: RIF, blue: latency, green: gradient) and darkness the mechanism (light: discrete, dark: flow). Colours start from the
 Okabe-Ito and Tol palettes and differ in lightness too, so they hold up in print.
 
 `save` writes the same bytes for the same figure: dates are stripped, SVG identifiers are salted with a constant, and
@@ -47,6 +48,17 @@ _POLICIES: dict[str, tuple[str, str, str]] = {
     "io": ("IO (exact)", "#000000", "*"),
     "spread-lex": ("SpreadLex", "#009e73", "h"),
     "min-max": ("Min-max (exact)", "#cc79a7", "X"),
+    "rand": ("Rand", "#a8a8a8", "v"),
+    "mnlb": ("MNLB", "#2f2f2f", "s"),
+    "disc-rif": ("Disc-RIF", "#e8a33d", "o"),
+    "flow-rif": ("Flow-RIF", "#a85500", "D"),
+    "disc-lat": ("Disc-Lat", "#64b7ea", "o"),
+    "flow-lat": ("Flow-Lat", "#0a5fa8", "D"),
+    "disc-grad": ("Disc-Grad", "#4cc29b", "o"),
+    "flow-grad": ("Flow-Grad", "#00664b", "D"),
+    "wlc": ("WLC (root-local)", "#8f7fc4", "P"),
+    "hot-cold": ("Hot–cold", "#c47fae", "X"),
+    "oracle": ("Oracle (current state)", "#7a1f3d", "*"),
 }
 
 POLICIES: tuple[str, ...] = tuple(_POLICIES)

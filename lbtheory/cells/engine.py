@@ -1,0 +1,338 @@
+"""Simulation of one trial of a scenario under one policy, by the compiled engine."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lbtheory.cells.kernels import layout
+from lbtheory.cells.kernels.estimation import Estimates
+from lbtheory.cells.parameters import AFFINITIES, Parameters
+from lbtheory.cells.policies import Policy, make_policy
+from lbtheory.cells.policies.base import COSTS, MECHANISMS
+from lbtheory.cells.records import CellRun
+from lbtheory.cells.scenario import Scenario, ScenarioError
+from lbtheory.cells.stepsize import stepsizes
+from lbtheory.cells.stream import CellStream, draw_stream
+from lbtheory.core import LBTheoryError, ParameterError, generator
+from lbtheory.estimate import perturb, project
+from lbtheory.fluid.rates import Softplus
+
+Array = np.ndarray
+CHUNK = 5_000_000
+ESTIMATE = "estimate"
+"""In place of models: leaves estimate and publish them during the run."""
+
+
+def simulate(
+    scenario: Scenario,
+    policy: Policy | str,
+    *,
+    stream: CellStream | None = None,
+    trial: int = 0,
+    models: Sequence[Softplus] | str | None = None,
+    parameters: Parameters | None = None,
+) -> CellRun:
+    """Run a policy on a trial.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    policy : Policy or str
+    stream : CellStream, optional
+        Requests; drawn from the scenario and ``trial`` by default.
+    trial : int
+    models : sequence of Softplus, or "estimate"
+        Latency model of one replica of every cell, or let the leaves estimate them. Noise of the scenario is applied to both.
+    parameters : Parameters, optional
+
+    Returns
+    -------
+    CellRun
+
+    Raises
+    ------
+    ParameterError
+        A policy that needs models without them.
+    """
+    chosen = make_policy(policy) if isinstance(policy, str) else policy
+    p = parameters or Parameters()
+    if p.slots != scenario.decode_slots:
+        raise ParameterError(
+            f"`parameters` give {p.slots} decode slots a server, the scenario's capacity {scenario.decode_slots}."
+        )
+    requests = stream if stream is not None else draw_stream(scenario, trial)
+    if len(requests) and int(requests.sources.max()) >= len(scenario.cells):
+        raise ParameterError("`stream` of `simulate` names a source that the scenario does not have.")
+    lim, net, st, est = layout_of(scenario, chosen, requests, models, p)
+    run_kernels(lim, net, st, est)
+    return CellRun.of(scenario, chosen, requests, st, p)
+
+
+def layout_of(
+    scenario: Scenario, policy: Policy, requests: CellStream, models: Sequence[Softplus] | str | None, p: Parameters
+) -> tuple[layout.Limits, layout.Network, layout.State, Estimates]:
+    """Everything that the kernels read and write, before the run."""
+    given = _models(scenario, policy, models, p)
+    known = given or start_models(scenario)
+    kind = layout.ESTIMATED if models == ESTIMATE else layout.FIXED if given else layout.NO_MODEL
+    lim = _limits(scenario, policy, p, kind, requests)
+    net = _network(scenario, stepsizes(scenario, known, policy.cost, p) if policy.mechanism == "flow" else None)
+    st = _state(scenario, requests, p, lim, net, _disruptions(scenario, p))
+    return lim, net, st, _estimates(scenario, p, lim, st, known)
+
+
+def run_kernels(lim: layout.Limits, net: layout.Network, st: layout.State, est: Estimates) -> None:
+    """Run to the end; raises when a request was lost or counted twice at any event."""
+    from lbtheory.cells.kernels.run import begin, run
+
+    s, n = net.latency.shape
+    plan = layout.Planner(
+        supply=np.zeros(s),
+        capacity=np.zeros(n),
+        price=np.zeros((s, n)),
+        flow=np.zeros((s, n)),
+        room=np.zeros(n),
+        excess=np.zeros(n),
+        distance=np.zeros(s + n),
+        parent=np.zeros(s + n, np.int64),
+    )
+    begin(st, lim, net)
+    while run(st, lim, net, plan, est, CHUNK):
+        pass
+    if st.ints[layout.VIOLATIONS]:
+        raise LBTheoryError(
+            f"conservation of requests failed after {st.ints[layout.VIOLATIONS]} events: a defect of the engine."
+        )
+
+
+def start_models(scenario: Scenario) -> list[Softplus]:
+    """Models before anything is known: idle latency, slope at saturation ``1/rate``, ``a = 1.05 bk``, ``w = 2`` (ours).
+
+    Both are of the mean cell: at the defaults ``a = 0.74`` s and ``b = 0.1`` s a request.
+    """
+    a, b = float(scenario.idle_latencies.mean()), float((1 / scenario.server_rates).mean())
+    return [project(Softplus(a=a, b=b, k=a / b, w=2.0))] * len(scenario.cells)
+
+
+def noise_factors(scenario: Scenario) -> Array:
+    """``1 + εξ_j``, ``ξ_j`` uniform on [−1, 1], one a cell."""
+    return 1 + scenario.noise * generator(scenario.seed, "noise").uniform(-1, 1, len(scenario.cells))
+
+
+def _needs_model(policy: Policy, p: Parameters) -> bool:
+    return policy.needs_model or p.affinity == "conditional"
+
+
+def _models(
+    scenario: Scenario, policy: Policy, models: Sequence[Softplus] | str | None, p: Parameters
+) -> list[Softplus] | None:
+    if models is None or models == ESTIMATE:
+        if _needs_model(policy, p) and models is None:
+            raise ParameterError(
+                f"policy {policy.name!r} needs latency models; got none. Give `models`, calibrated ones or {ESTIMATE!r}."
+            )
+        return None
+    if isinstance(models, str) or len(models) != len(scenario.cells) or not all(isinstance(m, Softplus) for m in models):
+        raise ParameterError(
+            f"`models` of `simulate` must be {ESTIMATE!r} or a Softplus for each of {len(scenario.cells)} cells."
+        )
+    return list(models)
+
+
+def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requests: CellStream) -> layout.Limits:
+    longest = float(scenario.idle_latencies.max()) * 8
+    rate = 4 * max(min(len(requests) / scenario.duration, 2 * float(scenario.capacities.sum())), 1.0)
+    buckets = 1 << min(max(int(longest * rate).bit_length(), 8), 18)
+    return layout.Limits(
+        cells=len(scenario.cells),
+        sources=len(scenario.cells),
+        roots=p.roots,
+        leaves=p.leaves,
+        shared_probes=p.shared_probes,
+        queue=-1 if p.queue is None else p.queue,
+        choices=p.choices,
+        count_service=p.count_service,
+        slots=p.slots,
+        mechanism=MECHANISMS.index(policy.mechanism),
+        cost=COSTS.index(policy.cost),
+        models=models if _needs_model(policy, p) else layout.NO_MODEL,
+        affinity=AFFINITIES.index(p.affinity),
+        mean_saving=float(p.expected_saving * scenario.prefill_tokens.mean),
+        current=p.current_state,
+        random_ties=p.random_ties,
+        aversion=p.aversion and policy.averse,
+        closed=False,
+        mixing=float(p.mixing),
+        quantile=float(p.hot_quantile),
+        probe_period=float(p.probe_period),
+        share_period=float(p.share_period),
+        leaf_timeout=float(p.leaf_timeout),
+        error_period=float(p.error_period),
+        error_half_life=float(p.error_half_life),
+        idle_half_life=float(p.idle_half_life),
+        aversion_gain=float(p.aversion_gain),
+        aversion_decay=float(p.aversion_decay),
+        aversion_step=float(p.aversion_step),
+        aversion_margin=float(p.aversion_margin),
+        aversion_cap=float(p.aversion_cap),
+        fit_period=float(p.fit_period),
+        plan_period=float(p.plan_period),
+        plan_capacity=float(max(0.9, 1.05 * scenario.utilisation) if p.plan_capacity is None else p.plan_capacity),
+        overflow_price=float(p.overflow_price),
+        flow_period=float(p.flow_period),
+        end=float(p.cap),
+        per_second=float(rate),
+        mask=buckets - 1,
+    )
+
+
+def _network(scenario: Scenario, eta: Array | None) -> layout.Network:
+    allowed = np.array(scenario.allowed, np.uint8)
+    return layout.Network(
+        latency=np.where(scenario.allowed, scenario.latency, 0.0),
+        allowed=allowed,
+        stepsize=np.zeros(len(allowed)) if eta is None else np.array(eta, float),
+    )
+
+
+def _state(
+    scenario: Scenario, requests: CellStream, p: Parameters, lim: layout.Limits, net: layout.Network, disruptions: Array
+) -> layout.State:
+    n, roots = lim.cells, lim.sources * lim.roots
+    cells = np.zeros(n, layout.CELL)
+    cells["replicas"] = scenario.servers
+    cells["first"] = np.concatenate([[0], np.cumsum(scenario.servers)[:-1]])
+    cells["prefill_time"] = [cell.prefill_token_time for cell in scenario.cells]
+    cells["decode_time"] = [cell.decode_token_time for cell in scenario.cells]
+    cells["rate"] = scenario.server_rates
+    servers = np.zeros(int(scenario.servers.sum()), layout.SERVER)
+    servers["head"] = servers["tail"] = servers["engine"] = -1
+    servers["free"] = lim.slots
+    leaves = np.zeros((n, lim.leaves), layout.LEAF)
+    leaves["alive"] = 1
+    ints = np.zeros(layout.INTS, np.int64)
+    ring = int(np.ceil(net.latency.max() / lim.probe_period)) + lim.roots + 3
+    return layout.State(
+        ints=ints,
+        floats=np.zeros(layout.FLOATS),
+        request=request_table(requests, p.roots),
+        server=servers,
+        cell=cells,
+        leaf=leaves,
+        bucket=np.full(lim.mask + 1, -1, np.int32),
+        snap=np.zeros((ring, n), layout.SNAP),
+        disruption=disruptions,
+        root_alive=np.ones(roots, np.int8),
+        root_epoch=np.zeros(roots, np.int32),
+        x=np.zeros((roots, n)),
+        alpha=np.zeros((roots, n)),
+        averse=np.zeros(roots, np.int8),
+        open=np.zeros((roots, n), np.int64),
+        weights=np.zeros((lim.sources, n)),
+        counts=np.zeros(lim.sources, np.int64),
+        holder=np.full((n, requests.session_count), -1, np.int32),
+        kept=np.full((roots, requests.session_count), -1, np.int32),
+        score=np.zeros(n),
+        other=np.zeros(n),
+        refused=np.zeros(n, np.uint8),
+        pick=np.zeros(lim.choices, np.int64),
+    )
+
+
+def request_table(requests: CellStream, roots: int) -> Array:
+    """The stream in the kernel's layout; the requests of a source go to its roots in turn."""
+    table = np.zeros(len(requests), layout.REQUEST)
+    for name, column in (
+        ("arrival", requests.arrivals),
+        ("key", requests.keys),
+        ("prefill", requests.prefill),
+        ("decode", requests.decode),
+        ("source", requests.sources),
+        ("session", -1 if requests.sessions is None else requests.sessions),
+        ("saving", 0.0 if requests.savings is None else requests.savings),
+    ):
+        table[name] = column
+    table["cell"] = table["server"] = table["leaf"] = table["next"] = -1
+    table["prefilled"] = table["accepted"] = table["finished"] = table["returned"] = np.nan
+    if roots == 1:
+        table["root"] = requests.sources
+        return table
+    order = np.argsort(requests.sources, kind="stable")
+    turn = np.empty(len(requests), np.int64)
+    starts = np.searchsorted(requests.sources[order], requests.sources[order], side="left")
+    turn[order] = np.arange(len(requests)) - starts
+    table["root"] = requests.sources * roots + turn % roots
+    return table
+
+
+def _estimates(
+    scenario: Scenario, p: Parameters, lim: layout.Limits, st: layout.State, models: Sequence[Softplus]
+) -> Estimates:
+    """Bins, and the models that are published before the first fit."""
+    n, periods = lim.cells, max(1, round(p.fit_window / p.fit_period))
+    factors = noise_factors(scenario)
+    for j, model in enumerate(models):
+        published = perturb(model, float(factors[j]), projected=p.project_noise, margin=p.margin) if scenario.noise else model
+        for name in "abkw":
+            st.cell[name][j] = getattr(published, name)
+    live = lim.models == layout.ESTIMATED
+    bins = p.bins if live else 1
+    return Estimates(
+        width=float(p.bin_width),
+        smoothing=float(p.smoothing),
+        pull=float(p.pull),
+        margin=float(p.margin),
+        projected=p.project_noise,
+        censored=p.censored,
+        mean=np.zeros((n, bins)),
+        hits=np.zeros((n, periods, bins), np.int64),
+        model=np.log([[m.a, m.b, m.k, m.w] for m in models]),
+        factor=factors,
+        prior=np.zeros(4),
+        load=np.zeros(bins),
+        log=np.zeros(bins),
+        weight=np.zeros(bins),
+        late=np.zeros((2, n, bins)),
+        work=np.zeros((12, 4)),
+        column=np.zeros(n),
+        oldest=np.zeros(1, np.int64),
+    )
+
+
+def _disruptions(scenario: Scenario, p: Parameters) -> Array:
+    """What the events change and change back, by time; replicas come back to those of the scenario."""
+    rows: list[tuple[float, int, int, int, float]] = []
+    for index, event in enumerate(scenario.events):
+        for j in scenario.event_cells(index) if event.kind != "burst" else ():
+            if event.kind == "outage":
+                rows.append((event.start, layout.LOSE_REPLICAS if event.hard else layout.SET_REPLICAS, j, 0, 1.0))
+                rows.append((event.end, layout.SET_REPLICAS, j, 0, float(scenario.cells[j].servers)))
+            elif event.kind == "unhealthy":
+                rows.append((event.start, layout.SET_FAILING, j, 0, event.share))
+                rows.append((event.end, layout.SET_FAILING, j, 0, 0.0))
+            elif event.kind == "slow":
+                cell = scenario.cells[j]
+                for kind, time in (
+                    (layout.SET_PREFILL_TIME, cell.prefill_token_time),
+                    (layout.SET_DECODE_TIME, cell.decode_token_time),
+                ):
+                    rows += [(event.start, kind, j, 0, event.factor * time), (event.end, kind, j, 0, time)]
+            else:
+                held = p.leaves if event.router == "leaf" else p.roots
+                if event.replica >= held:
+                    raise ScenarioError(
+                        f"`replica` of an event must be below the {held} {event.router} routers of a cell; got "
+                        f"{event.replica}.",
+                        "event",
+                        index,
+                        "replica",
+                    )
+                crash, restart = (
+                    (layout.CRASH_LEAF, layout.RESTART_LEAF)
+                    if event.router == "leaf"
+                    else (layout.CRASH_ROOT, layout.RESTART_ROOT)
+                )
+                rows.append((event.start, crash, j, event.replica, 0.0))
+                rows.append((event.end, restart, j, event.replica, 0.0))
+    rows.sort(key=lambda row: row[0])
+    return np.array(rows, layout.DISRUPTION)

@@ -1,0 +1,139 @@
+"""What a run leaves: one row a request, and counts."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lbtheory.cells.kernels import layout
+from lbtheory.core import readonly
+
+if TYPE_CHECKING:
+    from lbtheory.cells.parameters import Parameters
+    from lbtheory.cells.policies import Policy
+    from lbtheory.cells.scenario import Scenario
+    from lbtheory.cells.stream import CellStream
+
+Array = np.ndarray
+
+REASONS = ("", "overflow", "unhealthy", "server lost", "no leaf", "no root")
+"""Why a request failed, by code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRun:
+    """A trial under a policy.
+
+    Attributes
+    ----------
+    policy : str
+    names : tuple of str
+        Cells.
+    warmup, duration : float
+        Arrivals in ``[warmup, duration)`` are counted.
+    arrival, accepted, prefilled, finished, returned : float array (m,)
+        Seconds: at the root; taken by a server; end of prefill; end of decode or the failure; answer at the client. NaN: never.
+    source, cell, server : int array (m,)
+        −1: none.
+    load : float array (m,)
+        RIF per replica of the cell just after acceptance.
+    done, failed : bool array (m,)
+        Neither: in flight when the run stopped.
+    reason : int array (m,)
+        Index into `REASONS`.
+    prefill : int array (m,)
+        Tokens that were (or would be) computed, after what a prefix saved.
+    session : int array (m,)
+        −1: none.
+    hit : bool array (m,)
+        Met the prefix of its session.
+    diverted : bool array (m,)
+        Error aversion changed the cell.
+    latency : float array (m,)
+        One way between the source and the cell, seconds.
+    events : int
+        Events and control loops run.
+    probes_per_second : float
+        Probes that roots send, of all cells together.
+    unserved_plans : int
+        Programs of MNLB that had to exceed capacities.
+    models : float array (n, 4)
+        ``(a, b, k, w)`` last published, of one replica.
+    stopped : float
+        When the last event happened, seconds.
+    """
+
+    policy: str
+    names: tuple[str, ...]
+    warmup: float
+    duration: float
+    arrival: Array
+    accepted: Array
+    prefilled: Array
+    finished: Array
+    returned: Array
+    source: Array
+    cell: Array
+    server: Array
+    load: Array
+    done: Array
+    failed: Array
+    reason: Array
+    prefill: Array
+    session: Array
+    hit: Array
+    diverted: Array
+    latency: Array
+    events: int
+    probes_per_second: float
+    unserved_plans: int
+    models: Array
+    stopped: float
+
+    @classmethod
+    def of(
+        cls, scenario: "Scenario", policy: "Policy", stream: "CellStream", st: layout.State, parameters: "Parameters"
+    ) -> "CellRun":
+        """Read the final state of the engine."""
+        table = st.request
+        sent = table["cell"] >= 0
+        tau = np.where(sent, scenario.latency[table["source"], np.where(sent, table["cell"], 0)], np.nan)
+        columns: dict[str, Any] = {
+            name: readonly(table[name].copy())
+            for name in (
+                "arrival",
+                "accepted",
+                "prefilled",
+                "finished",
+                "returned",
+                "source",
+                "cell",
+                "server",
+                "load",
+                "reason",
+                "prefill",
+                "session",
+            )
+        }
+        return cls(
+            policy=policy.name,
+            names=tuple(cell.name for cell in scenario.cells),
+            warmup=scenario.warmup,
+            duration=scenario.duration,
+            **columns,
+            done=readonly(table["status"] == layout.DONE),
+            failed=readonly(table["status"] == layout.FAILED),
+            hit=readonly(table["hit"] == 1),
+            diverted=readonly(table["diverted"] == 1),
+            latency=readonly(tau),
+            events=int(st.ints[layout.EVENTS]),
+            probes_per_second=float(scenario.allowed.sum()) / parameters.probe_period,
+            unserved_plans=int(st.ints[layout.UNSERVED]),
+            models=readonly(np.column_stack([st.cell[name] for name in "abkw"])),
+            stopped=float(st.floats[layout.NOW]),
+        )
+
+    @property
+    def counted(self) -> Array:
+        """Requests that arrived in ``[warmup, duration)``, bool array (m,)."""
+        return (self.arrival >= self.warmup) & (self.arrival < self.duration)

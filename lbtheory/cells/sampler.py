@@ -1,0 +1,108 @@
+"""Scenarios at random (DLB paper, appendix B; what the paper leaves open is ours and a named parameter)."""
+
+import numpy as np
+
+from lbtheory.cells.demand import STEADY, Demand
+from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
+from lbtheory.core import generator, whole_number
+
+LIGHT_IN_FIBRE = 200_000.0
+"""Kilometres a second."""
+
+
+def sample_scenario(
+    seed: int,
+    *,
+    cells: int | None = None,
+    utilisation: float = 0.8,
+    length_scale: float = 1.0,
+    spread: float = 0.2,
+    servers: float = 10.0,
+    square: float = 8000.0,
+    scatter: float = 250.0,
+    detour: float = 1.4,
+    hop: float = 0.0005,
+    prefill_token_time: float = 0.0002,
+    decode_token_time: float = 0.0032,
+    duration: float = 600.0,
+    warmup: float = 60.0,
+    noise: float = 0.0,
+    demand: Demand = STEADY,
+    events: tuple[Event, ...] = (),
+) -> Scenario:
+    """Cells in regions, lognormal token times, Poisson servers, demand uniform on the simplex.
+
+    Every quantity has a stream of its own, so scenarios of one seed that differ in a parameter share all other draws.
+
+    Parameters
+    ----------
+    seed : int
+    cells : int, optional
+        ``n``; uniform on 2 … 10 by default (paper: 2 to 10).
+    utilisation : float
+        Of the total capacity (paper: 0.8).
+    length_scale : float
+        ``y``: token times are divided and rates multiplied by it (paper).
+    spread : float
+        Standard deviation of a cell's token times over their mean (paper: 0.2); 0 for homogeneous cells.
+    servers : float
+        Mean of the Poisson number of servers (paper: 10), at least 1.
+    square, scatter : float
+        Kilometres: side of the square of the centres of min(3, ⌊n/2⌋) regions, and spread of the cells about their centre.
+    detour, hop : float
+        ``τ = detour · distance/(200,000 km/s) + hop``; inside a cell ``hop``, seconds.
+    prefill_token_time, decode_token_time : float
+        Means, seconds a token.
+    duration, warmup, noise, demand, events
+        As of `Scenario`.
+
+    Raises
+    ------
+    ScenarioError
+    """
+    whole_number("seed", "sample_scenario", seed, 0)
+    for name, value in (("utilisation", utilisation), ("length_scale", length_scale), ("servers", servers)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
+            raise ScenarioError(f"`{name}` must be positive and finite; got {value!r}.", "scenario", name)
+    if not 0 <= spread < np.inf:
+        raise ScenarioError(f"`spread` must be finite and ≥ 0; got {spread!r}.", "scenario", "spread")
+    if cells is not None and (isinstance(cells, bool) or not isinstance(cells, int) or cells < 1):
+        raise ScenarioError(f"`cells` must be a whole number ≥ 1; got {cells!r}.", "scenario", "cells")
+    n = int(generator(seed, "cells").integers(2, 11)) if cells is None else cells
+    sigma = np.sqrt(np.log1p(spread**2))
+    prefill, decode = np.exp(sigma * generator(seed, "token times").standard_normal((n, 2)) - sigma**2 / 2).T
+    count = np.maximum(generator(seed, "servers").poisson(servers, n), 1)
+    share = generator(seed, "demand").dirichlet(np.ones(n))
+    made = [
+        CellSpec(
+            name=f"cell-{j}",
+            servers=int(count[j]),
+            prefill_token_time=float(prefill_token_time / length_scale * prefill[j]),
+            decode_token_time=float(decode_token_time / length_scale * decode[j]),
+            arrival_rate=0.0,
+        )
+        for j in range(n)
+    ]
+    tau = _latency(seed, n, square, scatter, detour, hop)
+    bare = Scenario(cells=tuple(made), latency=tau, duration=duration, warmup=warmup, noise=noise, demand=demand, seed=seed)
+    rates = utilisation * bare.capacities.sum() * share
+    loaded = [
+        CellSpec(
+            name=cell.name,
+            servers=cell.servers,
+            prefill_token_time=cell.prefill_token_time,
+            decode_token_time=cell.decode_token_time,
+            arrival_rate=float(rate),
+        )
+        for cell, rate in zip(made, rates, strict=True)
+    ]
+    return bare.changed(cells=tuple(loaded), events=events)
+
+
+def _latency(seed: int, n: int, square: float, scatter: float, detour: float, hop: float) -> np.ndarray:
+    """One-way seconds: cell ``m`` lies in region ``m mod r``."""
+    regions = max(1, min(3, n // 2))
+    centres = generator(seed, "regions").uniform(0, square, (regions, 2))
+    places = centres[np.arange(n) % regions] + generator(seed, "places").normal(0, scatter, (n, 2))
+    distance = np.linalg.norm(places[:, None] - places[None], axis=2)
+    return detour * distance / LIGHT_IN_FIBRE + hop

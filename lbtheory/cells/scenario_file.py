@@ -1,0 +1,245 @@
+"""Scenarios from TOML files.
+
+::
+
+    [scenario]
+    cells = 6                 # sampled; or as many as there are [[cell]] tables
+    utilisation = 0.8
+    duration = 600.0          # seconds
+    warmup = 60.0
+    length_scale = 1.0        # y: token times divided, rates multiplied
+    noise = 0.0               # ε of the latency models
+    seed = 0
+
+    [[cell]]                  # optional: instead of sampled cells, all of them
+    name = "west"
+    servers = 10
+    prefill_token_time = 0.0002
+    decode_token_time = 0.0032
+    arrival_rate = 70.0       # optional: by default its share of the demand at `utilisation`
+
+    [network]                 # needed with [[cell]] tables
+    latency = [[0.0005]]      # one-way seconds, a row a cell; inf: no arc
+    allowed = [["west"]]      # optional: names of the cells that each may send to
+
+    [[event]]
+    kind = "burst"            # burst, outage, unhealthy, crash or slow
+    start = 180.0
+    end = 420.0
+    cell = "west"             # optional, name or index
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lbtheory.cells.sampler import sample_scenario
+from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
+from lbtheory.core import FileFormatError, InputError, UnknownNameError, generator
+from lbtheory.fluid.network_file import toml_line
+
+SCENARIO_KEYS = ("cells", "utilisation", "duration", "warmup", "length_scale", "noise", "seed")
+CELL_KEYS = ("name", "servers", "prefill_token_time", "decode_token_time", "arrival_rate")
+EVENT_KEYS = tuple(field.name for field in fields(Event))
+
+
+class _Misplaced(Exception):
+    def __init__(self, what: str | Exception, *place: str | int) -> None:
+        super().__init__(str(what))
+        self.place = place
+
+
+def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
+    """Read a scenario file; see the module for its form.
+
+    Parameters
+    ----------
+    path : path
+    seed : int, optional
+        In place of the file's.
+
+    Raises
+    ------
+    FileFormatError
+        Names the file and the line: TOML that cannot be parsed, unknown keys (with the nearest known one), missing keys, and
+        whatever `Scenario`, `CellSpec` and `Event` refuse.
+    """
+    file = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FileFormatError(f"cannot be read ({error.strerror or error}).", file=file) from None
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"is not UTF-8 text ({error.reason}).", file=file) from None
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        raise FileFormatError(f"not valid TOML: {error}.", file=file, line=int(at[1]) if at else text.count("\n") + 1) from None
+    except RecursionError:
+        raise FileFormatError("its TOML is nested too deeply.", file=file) from None
+    try:
+        return _scenario(data, seed)
+    except _Misplaced as wrong:
+        raise FileFormatError(str(wrong), file=file, line=toml_line(text, wrong.place)) from None
+
+
+def _scenario(data: dict[str, Any], seed: int | None) -> Scenario:
+    _check_keys(data, ("scenario", "cell", "network", "event"), needed=("scenario",))
+    table = _table(data, "scenario")
+    _check_keys(table, SCENARIO_KEYS, "scenario")
+    options = dict(table)
+    if seed is not None:
+        options["seed"] = seed
+    _check_numbers(options)
+    given = _tables(data, "cell")
+    try:
+        if given or "cells" not in options:
+            made = _explicit(data, given, options)
+        elif "network" in data:
+            raise _Misplaced("`network` needs a [[cell]] table for each of its cells; cells are sampled here.", "network")
+        else:
+            made = sample_scenario(options.pop("seed", 0), **options)
+    except ScenarioError as error:
+        raise _Misplaced(error, *error.where) from None
+    names = [cell.name for cell in made.cells]
+    events = tuple(_event(one, i, names) for i, one in enumerate(_tables(data, "event")))
+    try:
+        return made.changed(events=events)
+    except ScenarioError as error:
+        raise _Misplaced(error, *error.where) from None
+
+
+def _check_numbers(options: Mapping[str, Any]) -> None:
+    for key, value in options.items():
+        whole = key in ("cells", "seed")
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise _Misplaced(f"`{key}` must be a {'whole ' if whole else ''}number; got {value!r}.", "scenario", key)
+        low = 1 if key == "cells" else 0
+        if not low <= value < np.inf:
+            raise _Misplaced(f"`{key}` must be finite and ≥ {low}; got {value!r}.", "scenario", key)
+
+
+def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dict[str, Any]) -> Scenario:
+    """Cells of the file. Demand that is left out is drawn uniformly on the simplex, as for sampled cells."""
+    if not given:
+        raise _Misplaced(
+            "`cells` is missing and there is no [[cell]] table: a scenario must have at least one cell.", "scenario"
+        )
+    if "cells" in options and options["cells"] != len(given):
+        raise _Misplaced(f"`cells` is {options['cells']} but there are {len(given)} [[cell]] tables.", "scenario", "cells")
+    if "network" not in data:
+        raise _Misplaced("[[cell]] tables need [network] with their latencies.", "cell")
+    y = float(options.get("length_scale", 1.0))
+    if y <= 0:
+        raise _Misplaced(f"`length_scale` must be > 0; got {y!r}.", "scenario", "length_scale")
+    cells: list[CellSpec] = []
+    open_demand = []
+    for i, one in enumerate(given):
+        _check_keys(one, CELL_KEYS, "cell", i, needed=CELL_KEYS[:4])
+        try:
+            cell = CellSpec(**{"arrival_rate": 0.0, **one})
+        except ScenarioError as error:
+            raise _Misplaced(error, "cell", i, *error.where) from None
+        if cell.name in (other.name for other in cells):
+            raise _Misplaced(f"names of cells must differ; got {cell.name!r} again. Rename one.", "cell", i, "name")
+        open_demand.append("arrival_rate" not in one)
+        cells.append(
+            replace(
+                cell,
+                prefill_token_time=cell.prefill_token_time / y,
+                decode_token_time=cell.decode_token_time / y,
+                arrival_rate=cell.arrival_rate * y,
+            )
+        )
+    network = _table(data, "network")
+    _check_keys(network, ("latency", "allowed"), "network", needed=("latency",))
+    bare = Scenario(
+        cells=tuple(cells),
+        latency=_matrix(network["latency"], len(cells)),
+        allowed=_mask(network.get("allowed"), [cell.name for cell in cells]),
+        **{key: options[key] for key in ("duration", "warmup", "noise", "seed") if key in options},
+    )
+    if "utilisation" not in options or not any(open_demand):
+        if any(open_demand):
+            i = open_demand.index(True)
+            raise _Misplaced("`arrival_rate` is missing and there is no `utilisation` to draw it from.", "cell", i)
+        return bare
+    wanted = float(options["utilisation"]) * bare.capacities.sum() - bare.arrivals.sum()
+    share = generator(bare.seed, "demand").dirichlet(np.ones(sum(open_demand)))
+    rates = iter((max(wanted, 0.0) * share).tolist())
+    return bare.changed(
+        cells=tuple(
+            replace(cell, arrival_rate=next(rates)) if free else cell for cell, free in zip(cells, open_demand, strict=True)
+        )
+    )
+
+
+def _event(table: dict[str, Any], i: int, names: list[str]) -> Event:
+    _check_keys(table, EVENT_KEYS, "event", i, needed=("kind", "start", "end"))
+    values = dict(table)
+    if isinstance(values.get("cell"), str):
+        if values["cell"] not in names:
+            raise _Misplaced(UnknownNameError("cell", values["cell"], names), "event", i, "cell")
+        values["cell"] = names.index(values["cell"])
+    elif "cell" in values and (isinstance(values["cell"], bool) or not isinstance(values["cell"], int)):
+        raise _Misplaced(f"`cell` must be the name or index of a cell; got {values['cell']!r}.", "event", i, "cell")
+    try:
+        return Event(**values)
+    except ScenarioError as error:
+        raise _Misplaced(error, "event", i, *error.where) from None
+    except InputError as error:
+        raise _Misplaced(error, "event", i) from None
+
+
+def _check_keys(table: Mapping[str, Any], known: Iterable[str], *place: str | int, needed: Iterable[str] = ()) -> None:
+    for key in table:
+        if key not in known:
+            raise _Misplaced(UnknownNameError("key", key, known), *place, key)
+    for key in needed:
+        if key not in table:
+            raise _Misplaced(f"the key {key!r} is missing. Needed: {', '.join(needed)}.", *place)
+
+
+def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    table = data[name]
+    if not isinstance(table, dict):
+        raise _Misplaced(f"`{name}` must be one table: [{name}].", name)
+    return table
+
+
+def _tables(data: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+    tables = data.get(kind, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise _Misplaced(f"`{kind}` must be a list of tables: write [[{kind}]] above each.", kind)
+    return tables
+
+
+def _matrix(rows: Any, n: int) -> np.ndarray:
+    good = isinstance(rows, list) and len(rows) == n and all(isinstance(row, list) and len(row) == n for row in rows)
+    if not good:
+        raise _Misplaced(f"`latency` must have {n} rows of {n} numbers.", "network", "latency")
+    for i, row in enumerate(rows):
+        for value in row:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise _Misplaced(f"row {i} of `latency` must hold numbers; got {value!r}.", "network", "latency", i)
+    return np.array(rows, dtype=float)
+
+
+def _mask(rows: Any, names: list[str]) -> Any:
+    if rows is None:
+        return None
+    if not isinstance(rows, list) or len(rows) != len(names):
+        raise _Misplaced(f"`allowed` must have {len(names)} rows of cell names.", "network", "allowed")
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or not all(isinstance(name, str) for name in row):
+            raise _Misplaced(f"row {i} of `allowed` must be a list of cell names; got {row!r}.", "network", "allowed", i)
+        for name in row:
+            if name not in names:
+                raise _Misplaced(UnknownNameError("cell", name, names), "network", "allowed", i)
+    return np.array([[name in row for name in names] for row in rows])
