@@ -13,6 +13,7 @@ from lbtheory.fluid import COSTS, Cell, Network, Source, arc_constants, cell_cos
 from lbtheory.fluid.equilibrium import (
     METHODS,
     Equilibrium,
+    _prices,
     check_uniqueness,
     equilibrium,
     fast,
@@ -20,7 +21,6 @@ from lbtheory.fluid.equilibrium import (
     price_of_anarchy,
     sensitivity,
 )
-from lbtheory.fluid.equilibrium import _kernel as kernel
 from lbtheory.fluid.equilibrium.result import EquilibriumSolverError
 from lbtheory.fluid.mnlb import mnlb_weights
 
@@ -309,7 +309,7 @@ def test_compiled_prices(family: str, parameters: dict[str, float], cost: str) -
     codes, table, replicas = fast._table([of])
     for share in (1e-9, 1e-3, 0.3, 0.7, 0.95, 0.999, 1 - 1e-6):
         z = share * rate.capacity_limit
-        slope, curve = kernel.price(codes[0], COSTS.index(cost), table[0], replicas[0], z)
+        slope, curve = _prices.price(codes[0], COSTS.index(cost), table[0], replicas[0], z)
         assert slope == pytest.approx(float(of.potential_slope(z)), rel=1e-9)
         assert curve == pytest.approx(float(of.potential_curvature(z)), rel=1e-6)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lbtheory.fluid.costs import COSTS, CellCost, arc_constants
 from lbtheory.fluid.equilibrium import _kernel as kernel
+from lbtheory.fluid.equilibrium import _prices
 from lbtheory.fluid.equilibrium.result import EquilibriumSolverError
 from lbtheory.fluid.network import Network
 from lbtheory.fluid.rates import MM1, Exponential, Hill, SmoothMin, Softplus
@@ -15,11 +16,11 @@ from lbtheory.fluid.rates import MM1, Exponential, Hill, SmoothMin, Softplus
 Array = np.ndarray
 
 CODES: dict[Any, int] = {
-    MM1: kernel.MM1,
-    SmoothMin: kernel.SMOOTH_MIN,
-    Exponential: kernel.EXPONENTIAL,
-    Hill: kernel.HILL,
-    Softplus: kernel.SOFTPLUS,
+    MM1: _prices.MM1,
+    SmoothMin: _prices.SMOOTH_MIN,
+    Exponential: _prices.EXPONENTIAL,
+    Hill: _prices.HILL,
+    Softplus: _prices.SOFTPLUS,
 }
 FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in CODES} | {Softplus: ("a", "b", "k", "w", "margin")}
 HOLDS = (0.001, 1.0, 0.03)
@@ -106,7 +107,7 @@ class InteriorPoint:
         if self.table:
             slopes, curves = np.empty(z.size), np.empty(z.size)
             codes, parameters, replicas = self.table
-            kernel.prices(codes, self.kind, parameters, replicas, z, slopes, curves)
+            _prices.prices(codes, self.kind, parameters, replicas, z, slopes, curves)
             return slopes, curves
         inside = zip(self.costs, np.maximum(z, 1e-300), strict=True)
         return self._slopes(z), np.array([float(one.potential_curvature(value)) for one, value in inside])
