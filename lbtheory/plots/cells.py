@@ -199,7 +199,7 @@ def timelines(table: "pd.DataFrame", windows: Sequence[tuple[float, float, str]]
                     axis.axvspan(start, end, color=style.RULE, alpha=0.6, linewidth=0)
                 if column == 0:
                     axis.set_ylabel(label)
-            axes[0, column].set_title(style.label(str(policy)) + ("" if aversion else ", no aversion"))
+            axes[0, column].set_title(style.label(str(policy)) + ("" if aversion else ",\nno aversion"))
             place: dict[str, Any] = {"transform": axes[0, column].get_xaxis_transform(), "ha": "center", "va": "bottom"}
             for letter, (start, end, _) in zip("ABCDEFGH", windows, strict=False):
                 axes[0, column].text((start + end) / 2, 0.93, letter, fontsize=6.5, color=style.MUTED, **place)
