@@ -22,6 +22,7 @@ from lbtheory.fluid.guarantee.gaps import gaps as gaps
 from lbtheory.fluid.guarantee.gaps import start_at as start_at
 from lbtheory.fluid.guarantee.measure import Measured as Measured
 from lbtheory.fluid.guarantee.measure import measure as measure
+from lbtheory.fluid.guarantee.measure import measure_upto as measure_upto
 from lbtheory.fluid.guarantee.regret import regret_margin as regret_margin
 from lbtheory.fluid.guarantee.report import Guarantee as Guarantee
 from lbtheory.fluid.guarantee.report import failed_assumptions as failed_assumptions

@@ -1,11 +1,12 @@
 """Left sides of the theorems, measured on a trajectory: integrals of the gaps, and the regret with its bounds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import simpson
 
-from lbtheory.core import readonly
+from lbtheory.core import ParameterError, readonly
 from lbtheory.fluid.dynamics import Trajectory, diagnose
 from lbtheory.fluid.guarantee.gaps import Gaps
 
@@ -54,35 +55,50 @@ class Measured:
         return (self.workload_gap + self.routing_gap) / self.horizon
 
 
-def measure(of: Gaps, run: Trajectory, upto: float | None = None) -> Measured:
-    """Measure a trajectory by Simpson's rule on its steps.
+def measure(of: Gaps, run: Trajectory) -> Measured:
+    """Measure a whole trajectory; see `measure_upto`."""
+    return measure_upto(of, run, [run.end])[0]
+
+
+def measure_upto(of: Gaps, run: Trajectory, horizons: Sequence[float]) -> list[Measured]:
+    """Measure a trajectory on ``[0, T]`` by Simpson's rule on its steps.
 
     Parameters
     ----------
     of : Gaps
         Of the network and cost of the trajectory.
     run : Trajectory
-    upto : float, optional
-        ``T``, which is rounded down to a node; the end by default.
+    horizons : sequence of float
+        Each ``T``, which is rounded down to a node.
 
     Raises
     ------
     ParameterError
-        See `lbtheory.fluid.dynamics.diagnose`.
+        See `lbtheory.fluid.dynamics.diagnose`; a horizon before the first step's end or after the end.
     """
     shown = diagnose(run, of.equilibrium)
-    k = len(run.times) - 1 if upto is None else int(np.searchsorted(run.times, upto * (1 + 1e-12), side="right")) - 1
-    horizon = float(run.times[k])
-    left = float(shown.mean_workload_gap[k] + 2 * shown.mean_routing_gap[k])
-    coarse = simpson((shown.workload_gap + 2 * shown.routing_gap)[: k + 1], x=run.times[: k + 1]) / horizon
-    return Measured(
-        horizon=horizon,
-        workload_gap=float(shown.mean_workload_gap[k]) * horizon,
-        routing_gap=float(shown.mean_routing_gap[k]) * horizon,
-        regret=float(shown.regret[k]),
-        regret_lower=float(shown.regret_lower[k]),
-        regret_upper=float(shown.regret_upper[k]),
-        error=abs(left - float(coarse)),
-        largest=readonly(run.workloads[: k + 1].max(axis=0)),
-        last=readonly(run.workloads[k]),
-    )
+    both = shown.workload_gap + 2 * shown.routing_gap
+    made = []
+    for wanted in horizons:
+        if not run.times[1] <= wanted * (1 + 1e-12) <= run.end * (1 + 1e-9):
+            raise ParameterError(
+                f"`horizons` of `measure_upto` must be between {run.times[1]:g} and {run.end:g} s; got {wanted!r}."
+            )
+        k = int(np.searchsorted(run.times, wanted * (1 + 1e-12), side="right")) - 1
+        T = float(run.times[k])
+        left = float(shown.mean_workload_gap[k] + 2 * shown.mean_routing_gap[k])
+        coarse = float(simpson(both[: k + 1], x=run.times[: k + 1])) / T
+        made.append(
+            Measured(
+                horizon=T,
+                workload_gap=float(shown.mean_workload_gap[k]) * T,
+                routing_gap=float(shown.mean_routing_gap[k]) * T,
+                regret=float(shown.regret[k]),
+                regret_lower=float(shown.regret_lower[k]),
+                regret_upper=float(shown.regret_upper[k]),
+                error=abs(left - coarse),
+                largest=readonly(run.workloads[: k + 1].max(axis=0)),
+                last=readonly(run.workloads[k]),
+            )
+        )
+    return made
