@@ -83,7 +83,7 @@ def convergence_figure(table: pd.DataFrame) -> "Figure":
 def _panel(axis: "Axes", rows: pd.DataFrame) -> None:
     def mean(part: pd.DataFrame, column: str) -> pd.Series:
         values = part[["horizon"]].assign(log=np.log(part[column].astype(float)))
-        return np.exp(values.groupby("horizon")["log"].mean())  # type: ignore[return-value]
+        return np.exp(values.groupby("horizon")["log"].mean())
 
     axis.set(xscale="log", yscale="log", xlabel="horizon T, s")
     for name, (label, tint, marker, _) in STEPSIZES.items():
