@@ -57,10 +57,10 @@ def _sides(known: "Guarantee", run: "Trajectory", eta: float, answer: dict[str, 
     """Both sides of every theorem on one trajectory."""
     from math import isfinite
 
-    from lbtheory.fluid.guarantee import measure, regret_floor, regret_margin, schedule
+    from lbtheory.fluid.guarantee import measure, regret_margin, schedule
 
     of, horizon = known.gaps, float(run.times[-1])
-    found = measure(of, run.times, run.workloads, run.routing)
+    found = measure(of, run)
     notes = answer["notes"]
     right = known.first.bound(horizon, eta, eta)
     plan = schedule(known.first, horizon)
@@ -77,7 +77,7 @@ def _sides(known: "Guarantee", run: "Trajectory", eta: float, answer: dict[str, 
         "right_theorem_3": third,
         "regret": found.regret,
         "regret_bound": best + regret_margin(of, horizon, known.start.workloads),
-        "regret_floor": regret_floor(of, horizon, known.start.workloads, found.last),
+        "regret_floor": found.regret_lower,
         "schedule_eta": plan.eta,
         "schedule_bound": plan.bound,
         "schedule_needs": plan.needed,

@@ -165,7 +165,7 @@ def test_light_pair(cost: str, eta: float) -> None:
     assert critical_stepsize(at_equilibrium(pair(1.2, (0.5, 0.5), 2.0), cost)).eta == pytest.approx(eta, abs=6e-4)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     slope=st.floats(0.01, 5),
     cost=st.floats(0.01, 20),
@@ -184,12 +184,15 @@ def test_symmetric_closed_form(slope: float, cost: float, latency: float, source
     assert 0.5 < kappa < pi / 4 and found.sufficient * kappa == pytest.approx(0.5 * eta, rel=1e-12)
 
 
-def test_reduced_form_is_the_first_order_system() -> None:
+@pytest.mark.parametrize(
+    ("seed", "trials", "cells", "least"), [(1, 4, 3, (12, 6)), pytest.param(3, 18, 4, (20, 3), marks=pytest.mark.slow)]
+)
+def test_reduced_form_is_the_first_order_system(seed: int, trials: int, cells: int, least: tuple[int, int]) -> None:
     """Same rightmost roots, same counts as workloads and routing taken together, neutral roots apart."""
-    rng, compared, neutral = np.random.default_rng(3), 0, 0
-    for trial in range(18):
+    rng, compared, neutral = np.random.default_rng(seed), 0, 0
+    for trial in range(trials):
         try:
-            of = at_equilibrium(random_network(rng), COSTS[trial % 3])
+            of = at_equilibrium(random_network(rng, cells=cells, sources=cells - 1), COSTS[trial % 3])
         except ParameterError:
             continue
         if sufficient_stepsize(of) == inf:
@@ -201,7 +204,7 @@ def test_reduced_form_is_the_first_order_system() -> None:
             assert mine.rightmost == pytest.approx(other.rightmost, rel=1e-7), (trial, factor)
             assert mine.unstable == count_unstable(system)
             compared, neutral = compared + 1, neutral + (of.neutral > 0)
-    assert compared >= 20 and neutral >= 3
+    assert compared >= least[0] and neutral >= least[1]
 
 
 def sharpness_over(trials: int, seed: int) -> list[float]:
@@ -222,8 +225,8 @@ def sharpness_over(trials: int, seed: int) -> list[float]:
 
 def test_sufficient_condition() -> None:
     """Condition (S) never exceeds the critical stepsize."""
-    ratios = sharpness_over(24, 5)
-    assert len(ratios) >= 12 and min(ratios) >= 1
+    ratios = sharpness_over(12, 5)
+    assert len(ratios) >= 6 and min(ratios) >= 1
 
 
 @pytest.mark.slow

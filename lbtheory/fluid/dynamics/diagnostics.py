@@ -5,9 +5,14 @@ With ``F_j = f_j(N_j) − f*_j``, ``δ_ij = c*_ij − c_i ≥ 0``::
     D_j = F_j (μ_j(N_j) − μ*_j),   S_i = Σ_j δ_ij x_ij
 
 are the gaps of Theorem 1 (workloads and routing). The regret is the time average of ``Σ_j p_j(μ_j(N_j)) + Σ_ij λ_i g_ij x_ij``
-over ``Ψ*``: with the gradient cost the mean latency above the optimum, times ``Λ``. Ours, proved, for any routing::
+over ``Ψ*``: with the gradient cost the mean latency above the optimum, times ``Λ``. Ours, proved, for any routing: with
+``E = Σ_j f*_j Σ_i λ_i τ_ij``, what is on its way,
 
-    −(1/T) Σ_j f*_j (N_j(T) + Σ_i λ_i τ_ij)  ≤  regret  ≤  (1/T)∫(ΣD + Σλ S) + (1/T) Σ_j f*_j (N_j(0) + Σ_i λ_i τ_ij).
+    ``−(1/T) (Σ_j f*_j (N_j(T) − N_j(0)) + E) ≤ regret ≤ (1/T)∫(ΣD + Σλ S) + (1/T) (Σ_j f*_j (N_j(0) − N_j(T)) + E)``.
+
+``p_j`` is convex with slope ``f_j(N)`` at ``μ_j(N)``, so ``f*_j (μ_j − μ*_j) ≤ p_j(μ_j) − p_j(μ*_j) ≤ f_j(N)(μ_j − μ*_j) =
+D_j + f*_j (μ_j − μ*_j)``; the flow balance turns ``μ_j − μ*_j`` into ``Σ_i λ_i (x_ij(t−τ_ij) − x*_ij)`` less the change of
+the workload, and a shift in time costs at most ``τ_ij``.
 
 All integrals are by Simpson's rule on the stored steps.
 """
@@ -20,8 +25,8 @@ import numpy as np
 
 from lbtheory.core import ParameterError, readonly
 from lbtheory.fluid.costs import arc_constants
-from lbtheory.fluid.dynamics.result import Trajectory
-from lbtheory.fluid.equilibrium import Equilibrium, equilibrium
+from lbtheory.fluid.dynamics.result import HELD, Trajectory
+from lbtheory.fluid.equilibrium import Equilibrium, equilibrium, reduced_costs
 
 Array = np.ndarray
 
@@ -64,7 +69,7 @@ class Diagnostics:
     mean_workload_gap, mean_routing_gap : float array (m,)
         Their averages over ``[0, t]``.
     regret : float array (m,)
-        Average over ``[0, t]``; ``regret_lower`` and ``regret_upper`` are its bounds.
+        Average over ``[0, t]``; ``regret_lower`` and ``regret_upper`` are its bounds, which say nothing at 0.
     regret_lower, regret_upper : float array (m,)
     settling_time : float
         When every workload came to stay within `SETTLED`, seconds; inf if it had not at the end.
@@ -132,17 +137,22 @@ def diagnose(of: Trajectory, at: Equilibrium | None = None, *, settled: float = 
     source, cell = of.network.arcs
     f_star = np.array([float(one.value(n)) for one, n in zip(costs, found.workloads, strict=True)])
     g = arc_constants(of.cost, of.network.latency)[source, cell]
-    live = arrivals[source] > 0
-    delta = np.where(live, f_star[cell] + g - np.where(live, found.multipliers[source], 0.0), 0.0)
+    reduced, tied = reduced_costs(of.network, found)
+    delta = np.where(tied, 0.0, reduced)[source, cell]
     loads, shares = (of.workloads, of.workloads_at(middle)), (of.shares, of.shares_at(middle))
     gaps = [_workload_gap(of, n, found, f_star) for n in loads]
-    routing = [x @ (arrivals[source] * delta) for x in shares]
-    spent = [_spending(of, n) + x @ (arrivals[source] * g) for n, x in zip(loads, shares, strict=True)]
+    spent = [_spending(of, n) for n in loads]
+    routing, travel = ([x @ (arrivals[source] * cost) for x in shares] for cost in (delta, g))
+    held = of.routing_kind in HELD  # a node holds the shares after it; those before it count on the step before
+    before = [series[0][:-1] if held else series[0][1:] for series in (routing, travel)]
     wire = f_star @ np.bincount(cell, arrivals[source] * of.network.latency[source, cell], minlength=f_star.size)
-    with np.errstate(divide="ignore"):
-        rest = 1 / times
-    mean_gap, mean_routing = (_running_mean(times, *pair) for pair in (gaps, routing))
-    regret = _running_mean(times, *spent) - found.objective
+    rest = 1 / np.maximum(times, 1e-300)
+    mean_gap, mean_spent = (_running_mean(times, first, centre, first[1:]) for first, centre in (gaps, spent))
+    mean_routing, mean_travel = (
+        _running_mean(times, nodes, centre, last) for (nodes, centre), last in zip((routing, travel), before, strict=True)
+    )
+    regret = mean_spent + mean_travel - found.objective
+    filled = (of.workloads - of.workloads[0]) @ f_star
     since = times >= of.end * (1 - tail)
     off = np.abs(of.workloads - found.workloads) > settled * np.maximum(1.0, found.workloads)
     return Diagnostics(
@@ -153,8 +163,8 @@ def diagnose(of: Trajectory, at: Equilibrium | None = None, *, settled: float = 
         mean_workload_gap=readonly(mean_gap),
         mean_routing_gap=readonly(mean_routing),
         regret=readonly(regret),
-        regret_lower=readonly(-rest * (of.workloads @ f_star + wire)),
-        regret_upper=readonly(mean_gap + mean_routing + rest * (of.workloads[0] @ f_star + wire)),
+        regret_lower=readonly(-rest * (filled + wire)),
+        regret_upper=readonly(mean_gap + mean_routing + rest * (wire - filled)),
         settling_time=_settling_time(times, off.any(axis=1)),
         oscillations=tuple(oscillation(times[since], column) for column in of.workloads[since].T),
     )
@@ -214,18 +224,14 @@ def _spending(of: Trajectory, loads: Array) -> Array:
         return np.asarray(loads.sum(axis=1))
     total = np.zeros(len(loads))
     for j, one in enumerate(of.network.costs(of.cost)):
-        total += one.potential(one.rate.rate(loads[:, j]))
+        total += one.potential(np.minimum(one.rate.rate(loads[:, j]), one.rate.capacity_limit))
     return total
 
 
-def running_integral(times: Array, nodes: Array, middles: Array) -> Array:
-    """``∫_0^t`` at every node by Simpson's rule."""
-    parts = np.diff(times) * (nodes[:-1] + 4 * middles + nodes[1:]) / 6
-    return np.r_[0.0, np.cumsum(parts)]
-
-
-def _running_mean(times: Array, nodes: Array, middles: Array) -> Array:
-    made = running_integral(times, nodes, middles)
+def _running_mean(times: Array, nodes: Array, middles: Array, ends: Array) -> Array:
+    """``(1/t)∫_0^t`` at every node by Simpson's rule; ``ends`` are the limits from the left at the nodes after the first."""
+    parts = np.diff(times) * (nodes[:-1] + 4 * middles + ends) / 6
+    made = np.r_[0.0, np.cumsum(parts)]
     made[1:] /= times[1:]
     made[0] = nodes[0]
     return made

@@ -39,6 +39,8 @@ class Lyapunov:
         ``Φ``, by Gauss–Legendre quadrature with 20 points.
     workload_gap, routing_gap, delay, slack : float
         ``∫ΣD``, ``∫Σλ S``, ``∫Σλ Γ``, ``∫Σ slack``.
+    least_slack : float
+        Least ``Σ_i slack_i`` at the points of the quadrature; at least 0 up to rounding.
     change : float
         Of ``V + Φ``.
     residual : float
@@ -52,6 +54,7 @@ class Lyapunov:
     routing_gap: float
     delay: float
     slack: float
+    least_slack: float
     change: float
     residual: float
 
@@ -78,9 +81,11 @@ def lyapunov(of: Trajectory, at: Equilibrium | None = None) -> Lyapunov:
     v = ((of.shares - goal) ** 2) @ np.where(live, weight / (2 * of.eta[source]), 0.0)
     phi = _potential(of, found)
     width = np.diff(of.times)
-    terms = np.zeros(4)
+    terms, least = np.zeros(4), np.inf
     for u, w in zip((1 + POINTS) / 2, WEIGHTS / 2, strict=True):
-        terms += [w * float(width @ part) for part in _drift(of, found, of.times[:-1] + u * width)]
+        parts = _drift(of, found, of.times[:-1] + u * width)
+        terms += [w * float(width @ part) for part in parts]
+        least = min(least, float(parts[3].min()))
     change = float(v[-1] + phi[-1] - v[0] - phi[0])
     gap, routing, delay, slack = terms.tolist()
     return Lyapunov(
@@ -90,6 +95,7 @@ def lyapunov(of: Trajectory, at: Equilibrium | None = None) -> Lyapunov:
         routing_gap=routing,
         delay=delay,
         slack=slack,
+        least_slack=least,
         change=change,
         residual=change + gap + routing - delay + slack,
     )

@@ -127,7 +127,11 @@ class Trajectory:
         return self._at(t, self.workloads, self.workload_slopes, self.workload_history, "workloads_at")
 
     def shares_at(self, t: Array | float) -> Array:
-        """``x(t)`` along arcs, (…, arcs); routing in periods is constant between nodes, limits are from the right."""
+        """``x(t)`` along arcs, (…, arcs), on the simplex; routing in periods is constant between nodes, limits from the right.
+
+        Between nodes a source's shares are cubics. Where those might leave the simplex, at an event, they are two straight
+        lines: along the slope at one end up to the face of the simplex, and from there to the other end.
+        """
         return self._at(t, self.shares, self.share_slopes, self.routing_history, "shares_at")
 
     def routing_at(self, t: Array | float) -> Array:
@@ -149,11 +153,31 @@ class Trajectory:
             h0, h1 = width * slopes[k, :, 0], width * slopes[k + 1, :, 1]
             rise = last - first
             made = first + u * (h0 + u * (3 * rise - 2 * h0 - h1 + u * (h0 + h1 - 2 * rise)))
+            if name == "shares_at":
+                made = self._on_simplex(made, u, first, last, h0, h1)
             made = np.maximum(made, 0.0)
         past = times < 0
         if np.any(past):
             made = np.where(past[..., None], history(np.where(past, times, 0.0)), made)
         return np.asarray(made)
+
+    def _on_simplex(self, cubic: Array, u: Array, first: Array, last: Array, h0: Array, h1: Array) -> Array:
+        """``cubic``, (…, arcs), or a line with one bend for sources with a negative inner Bernstein control point."""
+        outside = np.minimum(first + h0 / 3, last - h1 / 3) < -ROUNDING
+        if not outside.any():
+            return cubic
+        at, _ = self.network.arcs
+        begins = np.r_[0, np.nonzero(np.diff(at))[0] + 1]
+        counts = np.diff(np.r_[begins, at.size])
+        with np.errstate(divide="ignore", invalid="ignore"):  # when the lines along the slopes at the ends meet a face
+            after = np.minimum.reduceat(np.where(h0 < 0, first / -h0, 1.0), begins, axis=-1)
+            before = np.minimum.reduceat(np.where(h1 > 0, last / h1, 1.0), begins, axis=-1)
+        after, before = np.repeat(after, counts, axis=-1), np.repeat(before, counts, axis=-1)
+        turn = np.where(after < 1, after, np.maximum(1 - before, 0.0))
+        corner = np.where(after < 1, first + turn * h0, last - (1 - turn) * h1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bent = np.where(u < turn, first + u / turn * (corner - first), corner + (u - turn) / (1 - turn) * (last - corner))
+        return np.where(np.repeat(np.logical_or.reduceat(outside, begins, axis=-1), counts, axis=-1), bent, cubic)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data: times, workloads, routing as matrices, and what limits the accuracy."""
@@ -178,5 +202,7 @@ class Trajectory:
 ROUTINGS = ("flow", "flow-projected", "flow-periodic", "discrete", "fixed")
 """``flow``: ``x' = Π_{T(x)}(−η ĉ)`` with events; ``flow-projected``: the same by projected steps; ``flow-periodic``:
 ``x ← Π(x − η δ ĉ)`` every ``δ`` seconds; ``discrete``: all to the cheapest cell, decided every ``δ``; ``fixed``: constant."""
+ROUNDING = 1e-14
+"""Of a share."""
 HELD = ("flow-periodic", "discrete", "fixed")
 """Routings that are constant between nodes."""

@@ -82,10 +82,6 @@ class Gaps:
         """``D_j``, of float arrays (…, n)."""
         return (self.cost(workloads) - self.values) * (self.rate(workloads) - self.rates)
 
-    def routing_gap(self, routing: Array) -> Array:
-        """``S_i``, float array (…, s), of shares (…, s, n)."""
-        return np.asarray((self.excess * routing).sum(axis=-1))
-
     def potential(self, workloads: Array) -> Array:
         """``Φ_j(N_j)``, float array (n,)."""
         rows = zip(self.costs, self.workloads, self.values, np.asarray(workloads, dtype=float), strict=True)

@@ -4,7 +4,6 @@ Checked by hand: convexity of ``p_j``, flow balance, a shift in time of at most 
 kept.
 """
 
-from lbtheory.fluid.guarantee import regret_margin
 from lbtheory.verify.claim import Claim, Kind
 from lbtheory.verify.flow_cases import FlowRun, shared_runs
 from lbtheory.verify.laboratory import Laboratory
@@ -15,8 +14,7 @@ ORDER = 630
 
 def right(run: FlowRun) -> float:
     """Measured gaps and the margin with ``N(T)``, the sharper of the two forms."""
-    margin = regret_margin(run.of, run.horizon, run.start.workloads, run.measured.last)
-    return run.measured.left_bounded + margin
+    return run.measured.regret_upper
 
 
 def check(laboratory: Laboratory) -> Verdict:

@@ -7,9 +7,9 @@ kept.
 import numpy as np
 
 from lbtheory.fluid.dynamics import simulate
-from lbtheory.fluid.guarantee import guarantee, regret_floor
+from lbtheory.fluid.guarantee import guarantee, measure
 from lbtheory.verify.claim import Claim, Kind
-from lbtheory.verify.flow_cases import STEP, FlowRun, measured_of, random_network, random_shares, shared_runs
+from lbtheory.verify.flow_cases import STEP, FlowRun, random_network, random_shares, shared_runs
 from lbtheory.verify.laboratory import Laboratory
 from lbtheory.verify.verdict import Verdict, at_most
 
@@ -18,7 +18,7 @@ ORDER = 632
 
 def left(run: FlowRun) -> float:
     """The floor."""
-    return regret_floor(run.of, run.horizon, run.start.workloads, run.measured.last)
+    return run.measured.regret_lower
 
 
 def fixed_runs(laboratory: Laboratory) -> list[FlowRun]:
@@ -34,7 +34,7 @@ def fixed_runs(laboratory: Laboratory) -> list[FlowRun]:
         shares /= shares.sum(axis=1, keepdims=True)
         known = guarantee(made, "gradient", workloads=star.workloads, routing=shares, found=star)
         run = simulate(made, "gradient", t_end=30.0, routing="fixed", step=STEP, workloads=star.workloads, shares=shares)
-        found.append(FlowRun(known=known, eta=np.nan, trajectory=run, measured=measured_of(known, run)))
+        found.append(FlowRun(known=known, eta=np.nan, trajectory=run, measured=measure(known.gaps, run)))
     return found
 
 

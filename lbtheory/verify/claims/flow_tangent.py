@@ -5,7 +5,7 @@ Checked by hand: Moreau's decomposition; ``θ`` is a mean of active values, so a
 
 import numpy as np
 
-from lbtheory.fluid.guarantee import tangent_projection
+from lbtheory.fluid.dynamics import tangent_projection
 from lbtheory.verify.claim import Claim, Kind
 from lbtheory.verify.laboratory import Laboratory
 from lbtheory.verify.verdict import Verdict, at_most, together

@@ -40,8 +40,13 @@ def without_faces(module: Any, patch: pytest.MonkeyPatch) -> None:
 
 def without_slack(module: Any, patch: pytest.MonkeyPatch) -> None:
     """An identity that forgets a tenth of its right side."""
-    side = module.drift
-    patch.setattr(module, "drift", lambda *given: replace(side(*given), integral=0.9 * side(*given).integral))
+    side = module.lyapunov
+
+    def short(*given: Any) -> Any:
+        found = side(*given)
+        return replace(found, residual=found.change - 0.9 * (found.change - found.residual))
+
+    patch.setattr(module, "lyapunov", short)
 
 
 def only_gaps(module: Any, patch: pytest.MonkeyPatch) -> None:
