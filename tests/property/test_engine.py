@@ -178,7 +178,17 @@ def test_forced_is_exact(gaps: list[int], cap: int, free: int, pick: int, slack:
     first = slack
     order = [i + first for i in order]
     admitted = first + later
-    view = View(InformationSet.NOTHING, iteration=1, slots=free, admitted=admitted, free=[free], active=[0], order=order)
+    view = View(
+        InformationSet.NOTHING,
+        iteration=1,
+        slots=free,
+        admitted=admitted,
+        free=[free],
+        active=[0],
+        order=order,
+        waited=[0] * len(order),
+        weights=[1] * len(order),
+    )
     forced = view.forced(cap)
     rng = np.random.default_rng(pick)
     must = set(order[:forced])

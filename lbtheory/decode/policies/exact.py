@@ -132,8 +132,8 @@ class ExactIo(SolvedPolicy):
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """The special method in plain arrays where it covers the decision, else `solve_io`."""
         seed = int(rng.integers(2**31 - 1))
-        plain = self.method == "special" and self.horizon == 0 and self.tie == "none"
-        if plain and not view.forced(self.overtake) and 0 < sum(view.free) <= len(view.order):
+        plain = self.method == "special" and self.horizon == 0 and self.tie == "none" and len(view.free) > 1
+        if plain and not view.forced(self.overtake, self.patience) and 0 < sum(view.free) <= len(view.order):
             found = decide_io(np.array(view.loads), np.array(view.free), np.array(view.prompts), seed=seed)
             if found is not None and (found.proved or self.fallback == "best"):
                 self._unproved += not found.proved
