@@ -1,4 +1,4 @@
-"""Speed of the delay integrator beside jitcdde (optional: pip install jitcdde), at equal error, on one network, in one run.
+"""Speed of the delay integrator beside jitcdde (optional: the extra `benchmarks`), at equal error, on one network, in one run.
 
 Run it with ``python -m experiments.bench_dde``. All-to-all networks of M/M/1 cells with flow routing on the latency cost,
 started so that no share reaches zero: jitcdde knows no projection. Times are of the integration alone: no compilation, no
