@@ -43,7 +43,7 @@ reproduce: $(STAMP)
 	$(BIN)/lbtheory reproduce $(IDS) --scale $(SCALE) --out $(OUT)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
