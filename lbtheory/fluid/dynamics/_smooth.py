@@ -132,10 +132,9 @@ def smooth_sources(  # type: ignore[no-untyped-def]
     """`_sources.route` of all sources whose step is certain to be one piece: even mesh, constant rates, no zero delays.
 
     ``done[i]`` says which were; for the others ``c`` (arcs, 3) holds the costs. The rings are flat, ``ring_cost``
-    (4 · cells · size,) and ``ring_flow`` (cells · size, 3). ``start`` (arcs,) holds the costs at the end of the last step: a step
-    begins with them
-    unless a delay is a whole number of steps. Costs at the ``end`` are written; ``start``, ``middle`` and ``flows`` (3, arcs)
-    are scratch afterwards. Slopes are stored only if ``keeping``. Returns whether all were.
+    (4 · cells · size,) and ``ring_flow`` (cells · size, 3). ``start`` (arcs,) holds the costs at the end of the last step: a
+    step begins with them unless a delay is a whole number of steps. Costs at the ``end`` are written; ``start``, ``middle``
+    and ``flows`` (3, arcs) are scratch afterwards. Slopes are stored only if ``keeping``. Returns whether all were.
     """
     now, turn, none = np.uint64(k), np.uint64(mask), np.uint64(0)
     every = True
