@@ -37,7 +37,8 @@ def advance(  # type: ignore[no-untyped-def]
     quick = moves and even and not varies
     slot, back, back_middle, u_end, u_middle = places(cell, lag, part, mask + 1)
     start, middle, finish = c[:, 2].copy(), np.empty(x.size), np.empty(x.size)
-    flows, powers = np.empty((3, x.size)), weights(u_end, first, rates[0], eta * (times[begin + 1] - times[begin]))
+    step = (times[times.size - 1] - times[0]) / (times.size - 1)  # the same wherever a stretch begins
+    flows, powers = np.empty((3, x.size)), weights(u_end, first, rates[0], eta * step)
     flat_cost, flat_flow = ring_cost.reshape(-1), ring_flow.reshape(-1, 3)
     for k in range(begin, end):
         if moves and (k - begin) % every == 0:
