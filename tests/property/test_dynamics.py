@@ -190,3 +190,17 @@ def test_thinning_keeps_the_numbers() -> None:
     for field in dataclasses.fields(full):
         if field.name in ("times", "workloads", "shares"):
             assert (getattr(full, field.name)[places] == getattr(thin, field.name)).all()
+
+
+def test_splitting_changes_no_bit() -> None:
+    """Stretches of any length, and thinning, on an even mesh with events: the same numbers to the last bit."""
+    net = outer([mm1(1.1), mm1(0.9, 2.0), mm1(1.3)], [0.9, 1.1], [[0.31, 0.47, 0.83], [0.53, 0.29, 0.71]])
+    given = {"eta": 0.3, "t_end": 150.0, "step": 0.05, "mesh": "even", "workloads": [4.0, 0.0, 1.0]}
+    whole = simulate(net, "latency", **given)
+    parts = simulate(net, "latency", **given, progress=lambda *_: None)
+    thin = simulate(net, "latency", **given, every=7)
+    assert whole.events and whole.steps > 2048
+    for name in ("workloads", "shares", "share_slopes"):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name))
+    rows = np.searchsorted(whole.times, thin.times - 1e-9)
+    assert np.array_equal(whole.shares[rows], thin.shares) and np.array_equal(whole.workloads[rows], thin.workloads)

@@ -14,7 +14,8 @@ delay couple the two inside a step, which is then repeated until it stays.
 import numpy as np
 from numba import njit
 
-from lbtheory.fluid.dynamics._sources import FLOW, PROJECTED, route, settle, smooth_sources
+from lbtheory.fluid.dynamics._smooth import places, smooth_sources, weights
+from lbtheory.fluid.dynamics._sources import FLOW, PROJECTED, route, settle
 from lbtheory.fluid.dynamics._workloads import guess, workloads
 
 REPEATS = 60
@@ -34,6 +35,11 @@ def advance(  # type: ignore[no-untyped-def]
     now, done = np.zeros((n.size, 3)), np.zeros(first.size - 1, np.bool_)
     moves = routing in (FLOW, PROJECTED)
     quick = moves and even and not varies
+    slot, back, back_middle, u_end, u_middle = places(cell, lag, part, mask + 1)
+    start, middle, finish = c[:, 2].copy(), np.empty(x.size), np.empty(x.size)
+    step = (times[times.size - 1] - times[0]) / (times.size - 1)  # the same wherever a stretch begins
+    flows, powers = np.empty((3, x.size)), weights(u_end, first, rates[0], eta * step)
+    flat_cost, flat_flow = ring_cost.reshape(-1), ring_flow.reshape(-1, 3)
     for k in range(begin, end):
         if moves and (k - begin) % every == 0:
             kept_x[(k - begin) // every] = x
@@ -43,13 +49,14 @@ def advance(  # type: ignore[no-untyped-def]
             guess(k, mask, times, n, codes, parameters, kind, shares[s], capacity_varies, ring_cost)
         keeping = (k - begin) % every == 0 or (k + 1 - begin) % every == 0 or k == end - 1
         if not quick or not smooth_sources(
-            k, mask, times[k + 1] - times[k], coupled, first, cell, lag, part, g, eta, rates[0], ring_cost, ring_flow, x, speed,
-            c, done, keeping,
+            k, mask, times[k + 1] - times[k], coupled, first, slot, back, back_middle, u_end, u_middle, powers, g, eta,
+            flat_cost, flat_flow, x, speed, start, middle, finish, flows, c, done, keeping,
         ):  # fmt: skip
             route(
                 k, 0, even, mask, times, routing, updates[k], uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta,
                 rates[r], varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, quick, done,
             )  # fmt: skip
+        start, finish = finish, start
         for turn in range(REPEATS):
             if together:
                 now[:] = 0.0
@@ -82,6 +89,8 @@ def advance(  # type: ignore[no-untyped-def]
         for j in range(n.size):
             n[j] = out[j, 0]
             ring_flow[j, k & mask, 0] = ring_flow[j, k & mask, 1] = ring_flow[j, k & mask, 2] = 0.0
+    if quick:
+        c[:, 2] = start  # what the next stretch begins with
     return -1, -1
 
 
@@ -93,11 +102,15 @@ def keep(offset, every, n, x, speed, out, kept_n, kept_n_slopes, kept_x_slopes):
         for j in range(n.size):
             kept_n[row, j] = n[j]
             kept_n_slopes[row, j, 0] = out[j, 1]
-        for a in range(x.size):
-            kept_x_slopes[row, a, 0] = speed[a, 0]
+        if every == 1:
+            kept_x_slopes[row] = speed
+        else:
+            for a in range(x.size):
+                kept_x_slopes[row, a, 0] = speed[a, 0]
     if (offset + 1) % every == 0:
         row = offset // every
         for j in range(n.size):
             kept_n_slopes[row, j, 1] = out[j, 2]
-        for a in range(x.size):
-            kept_x_slopes[row, a, 1] = speed[a, 1]
+        if every > 1:
+            for a in range(x.size):
+                kept_x_slopes[row, a, 1] = speed[a, 1]
