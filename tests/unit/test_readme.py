@@ -35,3 +35,15 @@ def test_links_and_pictures_exist() -> None:
     """Relative files that the README points to are in the project."""
     for target in [*re.findall(r"\]\(([^)#:]+)\)", README), "CITATION.cff", "CHANGELOG.md"]:
         assert (Path(__file__).parents[2] / target).exists(), target
+
+
+def test_network_example(tmp_path: Path) -> None:
+    """The README's network is read as it stands, and its equilibria are certified by the fast method."""
+    from lbtheory.fluid import COSTS, read_network
+    from lbtheory.fluid.equilibrium import equilibrium
+
+    [text] = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    path = tmp_path / "network.toml"
+    path.write_text(text, encoding="utf-8")
+    for cost in COSTS:
+        assert equilibrium(read_network(path), cost, method="fast").relative_gap < 1e-9
