@@ -398,13 +398,14 @@ show(figure)
 # takes the large prompts and leaves the small ones: the queue has no choice left to offer, and somebody waits for more than
 # a thousand iterations.*
 #
-# IO$_0$ has the least $I$ in every single decision, by proof, and LEVEL has less in the long run. BR-0 misses the least $I$
-# of almost every decision and, on this stream, cannot be told from IO$_0$. JSQ, a few per cent off in one decision (section
-# 2), has twice the imbalance in the long run. One decision says little about a rule.
+# IO$_0$ has the least $I$ in every single decision, by proof; in the long run LEVEL has less. BR-0 misses the least $I$ of
+# almost every decision and is above IO$_0$ by less than one stream can tell. Seeds 1, 2, 3 in place of 0 put BR-0 1347, 588
+# and 626 tokens above IO$_0$, each clear of 0, and LEVEL 175, 578 and 617 below, the last two clear of 0. JSQ, a few per cent
+# off in one decision (section 2), has twice the imbalance in the long run. One decision says little about a rule.
 
 # %%
 assert exact.unproved == exact.gap == 0
 assert runs.loc["level", "high"] < 0 and runs.loc["jsq", "low"] > 0.5 * runs.loc["io", "mean I"]
-assert runs.loc["br0", "low"] < 0 < runs.loc["br0", "high"]
+assert runs.loc["br0", "low"] < 0 < runs.loc["br0", "above IO_0"] < 0.2 * runs.loc["jsq", "above IO_0"]
 assert runs.loc["io", "mean size waiting"] < 10 and abs(runs.loc["jsq", "mean size waiting"] - 50.5) < 1
 assert runs.loc["io", "longest wait"] > 1000 > 20 * runs.loc["br0", "longest wait"]
