@@ -16,7 +16,7 @@ from lbtheory.decode.exact.io import check_warm_start, make_search, trivial
 from lbtheory.decode.exact.model import Clock, CountModel, Linear, Outcome, Search
 from lbtheory.decode.exact.program import Program, build_program
 from lbtheory.decode.exact.result import Solution, no_solution, solution
-from lbtheory.decode.exact.zero import applies, special_spread
+from lbtheory.decode.exact.zero import applies, special_io, special_spread
 from lbtheory.decode.instance import Assignment, DecodeInstance
 
 Key = tuple[int, int, int]
@@ -68,16 +68,24 @@ def solve_spread_lex(
     if listed is not None:
         return _answer(program, program.assignment(listed[1]), listed[0], clock, "enumeration")
     starts = program.starts() + ([] if warm_start is None else [program.class_counts(warm_start)])
+    if shortcuts and applies(program) and not clock.over:  # IO_0's answer is often close, and is best where all loads are equal
+        near = special_io(program, seed=search.seed).y
+        starts += [] if near is None else [near]
     start = min(starts, key=lambda y: _key(program, y))
     y, bound = _optimise(program, start, search)
     return _answer(program, program.assignment(y), bound, clock, "cp-sat")
 
 
 def _optimise(program: Program, y: np.ndarray, search: Search) -> tuple[np.ndarray, Key]:
-    """Three solves, each with the earlier parts of the key fixed. Returns class counts and the bound of the key."""
+    """Three solves, each with the earlier parts of the key fixed. Returns class counts and the bound of the key.
+
+    Equal loads, ``D = 0``, are best: ``N_max = G`` and ``I = 0`` follow.
+    """
     bound = [_spread_bound(program), 1, program.range_bound()]
     for part in range(3):
         key = _key(program, y)
+        if key[0] == 0:
+            return y, key
         if key[part] > bound[part] or part == 2:
             if search.clock.over:
                 break

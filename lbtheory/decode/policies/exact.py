@@ -5,11 +5,12 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from lbtheory.core import ParameterError, PolicyError
+from lbtheory.core import ParameterError, PolicyError, SolverStatus
 from lbtheory.decode.exact import METHODS, TIES, Solution, decide_io, solve_io, solve_min_max
 from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies.base import (
@@ -33,7 +34,8 @@ class SolvedPolicy(Policy):
     Options
     -------
     time_limit : float
-        Seconds a decision; none by default. A limit makes the run depend on the machine.
+        Seconds a decision; none by default. A limit makes the run depend on the machine. A decision that is not proved within
+        it takes the best assignment known; `unproved` counts these.
     overtake, patience : int
         Cap ``D``, and cap on the iterations that a request waits.
     """
@@ -42,9 +44,19 @@ class SolvedPolicy(Policy):
     overtake: int | None = None
     patience: int | None = None
     time_limit: float | None = None
+    _unproved: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_cap(self.name, self.overtake, self.patience)
+
+    @property
+    def unproved(self) -> int:
+        """Decisions of this run that were taken without proof."""
+        return self._unproved
+
+    def reset(self, workers: int, slots: int) -> None:
+        """Count anew."""
+        self._unproved = 0
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]
@@ -71,7 +83,12 @@ class SolvedPolicy(Policy):
             raise PolicyError(
                 f"policy {self.name!r} found no assignment in iteration {view.iteration}: {solution.status.remedy}"
             )
+        self.count(solution)
         return solution.assignment
+
+    def count(self, solution: Solution) -> None:
+        """Count a decision that is not proved."""
+        self._unproved += solution.status is not SolverStatus.OPTIMAL
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,14 +105,14 @@ class ExactIo(SolvedPolicy):
         How it is solved, see `solve_io`.
     fallback : cp-sat | best
         What a decision becomes that the special method leaves unproved: CP-SAT proves it, which may take minutes at many free
-        slots; or the best assignment known is taken. `unproved` counts the latter and `gap` sums what they may lose.
+        slots (or reach ``time_limit``); or the best assignment known is taken. `unproved` counts decisions without proof and
+        `gap` sums what they may lose.
     """
 
     name: ClassVar[str] = "io"
     method: str = "special"
     fallback: str = "cp-sat"
-    _unproved: int = field(default=0, init=False, repr=False, compare=False)
-    _gap: int = field(default=0, init=False, repr=False, compare=False)
+    _gap: Fraction = field(default=Fraction(0), init=False, repr=False, compare=False)
     horizon: int = 0
     gamma: float = 1.0
     refresh: str = "window"
@@ -116,18 +133,19 @@ class ExactIo(SolvedPolicy):
             raise ParameterError("`fallback=best` of policy 'io' must go with horizon=0, tie=none and method=special.")
 
     @property
-    def unproved(self) -> int:
-        """Decisions of this run that were taken without proof (``fallback=best`` only)."""
-        return self._unproved
-
-    @property
-    def gap(self) -> int:
-        """Sum over those of ``I`` less its proved bound."""
+    def gap(self) -> Fraction:
+        """Sum over the decisions without proof of the objective less its proved bound."""
         return self._gap
 
     def reset(self, workers: int, slots: int) -> None:
         """Count anew."""
-        self._unproved = self._gap = 0
+        SolvedPolicy.reset(self, workers, slots)
+        self._gap = Fraction(0)
+
+    def count(self, solution: Solution) -> None:
+        """Count a decision that is not proved, and what it may lose."""
+        SolvedPolicy.count(self, solution)
+        self._gap += solution.gap or 0
 
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """The special method in plain arrays where it covers the decision, else `solve_io`."""

@@ -263,6 +263,49 @@ def test_spread_lex_by_search_is_the_solver_s() -> None:
     assert special >= 20
 
 
+def test_spread_lex_is_never_worse_than_the_answer_of_io() -> None:
+    rng, compared = np.random.default_rng(11), 0
+    for k in range(12):
+        free = rng.integers(1, 4, 24)
+        instance = decode_instance(rng.integers(0, 60, 24), free, rng.integers(1, 51, int(free.sum()) + 64))
+        near = decide_io(instance.loads, instance.free, instance.waiting)
+        if k == 0:
+            solve_spread_lex(instance, time_limit=0.1)  # compiles
+        found = solve_spread_lex(instance, time_limit=0.2)
+        assert found.key_bound <= found.key
+        if near is not None:
+            there = near.worker >= 0
+            loads = instance.loads + np.bincount(near.worker[there], instance.waiting[there], 24).astype(int)
+            peak = loads.max()
+            assert found.key <= (peak - loads.min(), (loads == peak).sum(), 24 * peak - loads.sum())
+            compared += found.method == "cp-sat"
+    assert compared > 0
+
+
+def test_equal_loads_prove_spread_lex_without_a_solver() -> None:
+    instance = decode_instance([4, 1, 0], [1, 2, 1], [9, 3, 5, 4, 8, 2])
+    equal = Assignment(workers=((3,), (2, 5), (4,)))  # loads 8, 8, 8
+    found = solve_spread_lex(instance, warm_start=equal, time_limit=1e-6, shortcuts=False)
+    assert found.key == found.key_bound == (0, 3, 0) and found.status is SolverStatus.OPTIMAL
+
+
+@pytest.mark.parametrize("rule", ["io:time_limit=0.02", "spread-lex:time_limit=0.02"])
+def test_a_policy_with_a_time_limit_takes_the_best_known_and_counts(rule: str) -> None:
+    work = make_workload(Source(p="1/20", prompts="uniform:50"), workers=64, slots=64, queue=64, steps=14, seed=0)
+    policy = make_policy(rule)
+    for _ in range(2):  # counted anew in every run
+        run = simulate(work.stream, policy, workers=64, slots=64, steps=14)
+        assert run.stopped == "steps" and (run.iterations.admitted[1:] > 0).all()
+        assert run.iterations.admitted[0] == 64 * 64 and (run.iterations.waiting == 64).all()
+        assert policy.unproved <= 14  # type: ignore[attr-defined]
+    if rule.startswith("spread"):
+        assert policy.unproved > 0  # type: ignore[attr-defined]
+    else:
+        assert policy.gap >= policy.unproved  # type: ignore[attr-defined]
+    policy.reset(64, 64)
+    assert policy.unproved == 0  # type: ignore[attr-defined]
+
+
 def test_long_runs_are_proved_step_by_step() -> None:
     work = make_workload(Source(p="1/20", prompts="uniform:50"), workers=8, slots=16, queue=64, steps=300, seed=0)
     policy = make_policy("io:fallback=best")
