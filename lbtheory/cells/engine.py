@@ -157,7 +157,7 @@ def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requ
         cost=COSTS.index(policy.cost),
         models=models if _needs_model(policy, p) else layout.NO_MODEL,
         affinity=AFFINITIES.index(p.affinity),
-        mean_saving=float(p.expected_saving * scenario.prefill_tokens.mean),
+        mean_saving=float(p.expected_saving * scenario.mean_tokens[0]),
         current=p.current_state,
         random_ties=p.random_ties,
         aversion=p.aversion and policy.averse,
