@@ -19,12 +19,14 @@ from lbtheory.cells.demand import Demand as Demand
 from lbtheory.cells.engine import ESTIMATE as ESTIMATE
 from lbtheory.cells.engine import simulate as simulate
 from lbtheory.cells.engine import start_models as start_models
+from lbtheory.cells.lengths import TraceLengths as TraceLengths
 from lbtheory.cells.parameters import Parameters as Parameters
 from lbtheory.cells.policies import ALL_POLICIES as ALL_POLICIES
 from lbtheory.cells.policies import PAPER_POLICIES as PAPER_POLICIES
 from lbtheory.cells.policies import Policy as Policy
 from lbtheory.cells.policies import make_policy as make_policy
 from lbtheory.cells.records import CellRun as CellRun
+from lbtheory.cells.regions import latency_between as latency_between
 from lbtheory.cells.sampler import sample_scenario as sample_scenario
 from lbtheory.cells.scenario import CellSpec as CellSpec
 from lbtheory.cells.scenario import Event as Event

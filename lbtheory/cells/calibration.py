@@ -75,11 +75,12 @@ def closed_loop_latency(
     warm = completions // 2 + requests
     total = requests + warm + completions
     rng = generator(scenario.seed, "calibration", cell, requests)
+    prefill, decode = scenario.draw_tokens(rng, rng, total)
     stream = CellStream(
         arrivals=readonly(np.repeat([0.0, np.inf], [requests, total - requests])),
         sources=readonly(np.zeros(total, np.int32)),
-        prefill=readonly(scenario.prefill_tokens.draw(rng, total)),
-        decode=readonly(scenario.decode_tokens.draw(rng, total)),
+        prefill=readonly(prefill),
+        decode=readonly(decode),
         keys=readonly(rng.integers(0, 2**64, total, dtype=np.uint64)),
     )
     lim, net, st, est = layout_of(alone, make_policy("rand"), stream, None, parameters or Parameters())

@@ -157,7 +157,7 @@ def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requ
         cost=COSTS.index(policy.cost),
         models=models if _needs_model(policy, p) else layout.NO_MODEL,
         affinity=AFFINITIES.index(p.affinity),
-        mean_saving=float(p.expected_saving * scenario.prefill_tokens.mean),
+        mean_saving=float(p.expected_saving * scenario.mean_tokens[0]),
         current=p.current_state,
         random_ties=p.random_ties,
         aversion=p.aversion and policy.averse,
@@ -180,6 +180,9 @@ def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requ
         plan_capacity=float(max(0.9, 1.05 * scenario.utilisation) if p.plan_capacity is None else p.plan_capacity),
         overflow_price=float(p.overflow_price),
         flow_period=float(p.flow_period),
+        scaling=p.autoscale,
+        scale_period=float(p.scale_period),
+        scale_target=float(p.scale_target),
         end=float(p.cap),
         per_second=float(rate),
         mask=buckets - 1,
@@ -201,17 +204,21 @@ def _state(
     n, roots = lim.cells, lim.sources * lim.roots
     cells = np.zeros(n, layout.CELL)
     cells["replicas"] = scenario.servers
-    cells["first"] = np.concatenate([[0], np.cumsum(scenario.servers)[:-1]])
+    most = np.floor(scenario.servers * p.scale_cap).astype(np.int64) if p.autoscale else scenario.servers
+    cells["most"] = most
+    cells["first"] = np.concatenate([[0], np.cumsum(most)[:-1]])
     cells["prefill_time"] = [cell.prefill_token_time for cell in scenario.cells]
     cells["decode_time"] = [cell.decode_token_time for cell in scenario.cells]
     cells["rate"] = scenario.server_rates
-    servers = np.zeros(int(scenario.servers.sum()), layout.SERVER)
+    servers = np.zeros(int(most.sum()), layout.SERVER)
     servers["head"] = servers["tail"] = servers["engine"] = -1
     servers["free"] = lim.slots
     leaves = np.zeros((n, lim.leaves), layout.LEAF)
     leaves["alive"] = 1
     ints = np.zeros(layout.INTS, np.int64)
     ring = int(np.ceil(net.latency.max() / lim.probe_period)) + lim.roots + 3
+    sizes = np.zeros((2 + int(min(p.cap, scenario.duration) / p.scale_period) if p.autoscale else 1, n), np.int64)
+    sizes[0] = scenario.servers
     return layout.State(
         ints=ints,
         floats=np.zeros(layout.FLOATS),
@@ -235,6 +242,8 @@ def _state(
         score=np.zeros(n),
         other=np.zeros(n),
         refused=np.zeros(n, np.uint8),
+        starting=np.zeros((n, int(np.ceil(p.start_lag / p.scale_period)) if p.autoscale else 0), np.int64),
+        sizes=sizes,
         pick=np.zeros(lim.choices, np.int64),
     )
 
@@ -305,6 +314,8 @@ def _disruptions(scenario: Scenario, p: Parameters) -> Array:
     for index, event in enumerate(scenario.events):
         for j in scenario.event_cells(index) if event.kind != "burst" else ():
             if event.kind == "outage":
+                if p.autoscale:
+                    raise ScenarioError("an outage and the autoscaler would both set replicas. Leave one out.", "event", index)
                 rows.append((event.start, layout.LOSE_REPLICAS if event.hard else layout.SET_REPLICAS, j, 0, 1.0))
                 rows.append((event.end, layout.SET_REPLICAS, j, 0, float(scenario.cells[j].servers)))
             elif event.kind == "unhealthy":

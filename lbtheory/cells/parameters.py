@@ -59,6 +59,11 @@ class Parameters:
         In-flight requests that outlived the latency of their bin enter the fit with their age.
     project_noise : bool
         Models are projected again after noise.
+    autoscale : bool
+        Replicas follow demand: every ``scale_period`` a cell wants ``⌈mean RIF/(scale_target · slots)⌉`` servers.
+    scale_period, scale_target, start_lag, scale_cap : float
+        Seconds; share of decode slots in use; seconds until a new server serves, in whole periods, rounded up; most servers
+        over those of the scenario, ≥ 1.
     random_ties : bool
         Equal costs are broken uniformly; otherwise by the lowest index.
     cap : float
@@ -105,6 +110,11 @@ class Parameters:
     margin: float = 0.05
     censored: bool = False
     project_noise: bool = True
+    autoscale: bool = False
+    scale_period: float = 60.0
+    scale_target: float = 0.7
+    start_lag: float = 300.0
+    scale_cap: float = 2.0
     random_ties: bool = True
     cap: float = 1200.0
 
@@ -150,6 +160,9 @@ _RANGES = {
     "pull": (0.0, inf),
     "margin": (0.0, inf),
     "latency_floor": (0.0, inf),
+    "start_lag": (0.0, inf),
+    "scale_target": (0.01, 1.0),
+    "scale_cap": (1.0, inf),
 }
 """Closed ranges; every other number must be positive."""
 _WHOLE = ("decode_engines", "engine_slots", "queue", "choices", "roots", "leaves", "bins")

@@ -59,6 +59,8 @@ class CellRun:
         Programs of MNLB that had to exceed capacities.
     models : float array (n, 4)
         ``(a, b, k, w)`` last published, of one replica.
+    sizes : int array (rounds + 1, n)
+        Replicas from the start and after each round of the autoscaler; one row without it.
     stopped : float
         When the last event happened, seconds.
     """
@@ -88,6 +90,7 @@ class CellRun:
     probes_per_second: float
     unserved_plans: int
     models: Array
+    sizes: Array
     stopped: float
 
     @classmethod
@@ -130,6 +133,7 @@ class CellRun:
             probes_per_second=float(scenario.allowed.sum()) / parameters.probe_period,
             unserved_plans=int(st.ints[layout.UNSERVED]),
             models=readonly(np.column_stack([st.cell[name] for name in "abkw"])),
+            sizes=readonly(st.sizes[: int(st.ints[layout.SCALINGS]) + 1].copy()),
             stopped=float(st.floats[layout.NOW]),
         )
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from lbtheory.cells.demand import STEADY, Demand
+from lbtheory.cells.lengths import TraceLengths
 from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
 from lbtheory.core import generator, whole_number
 
@@ -29,6 +30,7 @@ def sample_scenario(
     noise: float = 0.0,
     demand: Demand = STEADY,
     events: tuple[Event, ...] = (),
+    lengths: TraceLengths | None = None,
 ) -> Scenario:
     """Cells in regions, lognormal token times, Poisson servers, demand uniform on the simplex.
 
@@ -53,7 +55,7 @@ def sample_scenario(
         ``τ = detour · distance/(200,000 km/s) + hop``; inside a cell ``hop``, seconds.
     prefill_token_time, decode_token_time : float
         Means, seconds a token.
-    duration, warmup, noise, demand, events
+    duration, warmup, noise, demand, events, lengths
         As of `Scenario`.
 
     Raises
@@ -84,7 +86,9 @@ def sample_scenario(
         for j in range(n)
     ]
     tau = _latency(seed, n, square, scatter, detour, hop)
-    bare = Scenario(cells=tuple(made), latency=tau, duration=duration, warmup=warmup, noise=noise, demand=demand, seed=seed)
+    bare = Scenario(
+        cells=tuple(made), latency=tau, duration=duration, warmup=warmup, noise=noise, demand=demand, seed=seed, lengths=lengths
+    )
     rates = utilisation * bare.capacities.sum() * share
     loaded = [
         CellSpec(

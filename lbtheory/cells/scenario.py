@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lbtheory.cells.demand import STEADY, Demand
+from lbtheory.cells.lengths import TraceLengths
 from lbtheory.core import ParameterError, UnknownNameError, generator, readonly, whole_number
 
 Array = np.ndarray
@@ -152,6 +153,8 @@ class Scenario:
     duration, warmup : float
         Arrivals stop at ``duration``; those before ``warmup`` are not counted.
     prefill_tokens, decode_tokens : TokenLaw
+    lengths : TraceLengths, optional
+        Pairs from a trace, in place of both laws.
     decode_slots : int
         Of a server, for its capacity.
     noise : float
@@ -174,6 +177,7 @@ class Scenario:
     warmup: float = 60.0
     prefill_tokens: TokenLaw = field(default_factory=lambda: PREFILL_TOKENS)
     decode_tokens: TokenLaw = field(default_factory=lambda: DECODE_TOKENS)
+    lengths: TraceLengths | None = None
     decode_slots: int = 8
     noise: float = 0.0
     demand: Demand = STEADY
@@ -256,17 +260,29 @@ class Scenario:
         return np.array([cell.servers for cell in self.cells], dtype=np.int64)
 
     @property
+    def mean_tokens(self) -> tuple[float, float]:
+        """``E[P]`` and ``E[Q]``."""
+        return (self.prefill_tokens.mean, self.decode_tokens.mean) if self.lengths is None else self.lengths.means
+
+    def draw_tokens(self, prefill: np.random.Generator, decode: np.random.Generator, size: int) -> tuple[Array, Array]:
+        """Prefill and decode tokens of ``size`` requests, int32 arrays; pairs of a trace come from the first generator."""
+        if self.lengths is not None:
+            return self.lengths.draw(prefill, size)
+        return self.prefill_tokens.draw(prefill, size), self.decode_tokens.draw(decode, size)
+
+    @property
     def server_rates(self) -> Array:
         """``min(1/(E[P] s^p), slots/(E[Q] s^d))``, requests per second of one server, float array (n,)."""
-        prefill = self.prefill_tokens.mean * np.array([cell.prefill_token_time for cell in self.cells])
-        decode = self.decode_tokens.mean * np.array([cell.decode_token_time for cell in self.cells]) / self.decode_slots
+        p, q = self.mean_tokens
+        prefill = p * np.array([cell.prefill_token_time for cell in self.cells])
+        decode = q * np.array([cell.decode_token_time for cell in self.cells]) / self.decode_slots
         return 1 / np.maximum(prefill, decode)
 
     @property
     def idle_latencies(self) -> Array:
         """``E[P] s^p + E[Q] s^d``, seconds, float array (n,)."""
         times = np.array([[cell.prefill_token_time, cell.decode_token_time] for cell in self.cells])
-        return times @ np.array([self.prefill_tokens.mean, self.decode_tokens.mean])
+        return times @ np.array(self.mean_tokens)
 
     @property
     def capacities(self) -> Array:

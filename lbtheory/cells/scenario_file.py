@@ -17,10 +17,19 @@
     prefill_token_time = 0.0002
     decode_token_time = 0.0032
     arrival_rate = 70.0       # optional: by default its share of the demand at `utilisation`
+    region = "us-west"        # optional, with `regions` of [network]: by default the cell's name
 
     [network]                 # needed with [[cell]] tables
     latency = [[0.0005]]      # one-way seconds, a row a cell; inf: no arc
+    regions = "regions.csv"   # in place of `latency`: round-trip milliseconds, path from the folder of this file
+    hop = 0.0005              # with `regions`: added one way, seconds; `diagonal`, `symmetry`, `short_rows` as of
+                              # `read_region_latency`
     allowed = [["west"]]      # optional: names of the cells that each may send to
+
+    [lengths]                 # optional: prefill and decode tokens from a trace, drawn in pairs
+    trace = "trace.csv"       # path from the folder of this file
+    format = "azure"          # optional: by default found from the content
+    columns = "prompt=B,output=C"  # optional: any CSV by its columns
 
     [[event]]
     kind = "burst"            # burst, outage, unhealthy, crash or slow
@@ -38,13 +47,19 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.cells.lengths import TraceLengths
+from lbtheory.cells.regions import HOP, latency_between
 from lbtheory.cells.sampler import sample_scenario
 from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
 from lbtheory.core import FileFormatError, InputError, UnknownNameError, generator
+from lbtheory.decode.traces import read_trace
 from lbtheory.fluid.network_file import toml_line
+from lbtheory.fluid.region_latency import read_region_latency
 
 SCENARIO_KEYS = ("cells", "utilisation", "duration", "warmup", "length_scale", "noise", "seed")
-CELL_KEYS = ("name", "servers", "prefill_token_time", "decode_token_time", "arrival_rate")
+CELL_KEYS = ("name", "servers", "prefill_token_time", "decode_token_time", "arrival_rate", "region")
+NETWORK_KEYS = ("latency", "regions", "hop", "diagonal", "symmetry", "short_rows", "allowed")
+LENGTHS_KEYS = ("trace", "format", "columns")
 EVENT_KEYS = tuple(field.name for field in fields(Event))
 
 
@@ -84,13 +99,13 @@ def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
     except RecursionError:
         raise FileFormatError("its TOML is nested too deeply.", file=file) from None
     try:
-        return _scenario(data, seed)
+        return _scenario(data, seed, Path(path).parent)
     except _Misplaced as wrong:
         raise FileFormatError(str(wrong), file=file, line=toml_line(text, wrong.place)) from None
 
 
-def _scenario(data: dict[str, Any], seed: int | None) -> Scenario:
-    _check_keys(data, ("scenario", "cell", "network", "event"), needed=("scenario",))
+def _scenario(data: dict[str, Any], seed: int | None, folder: Path) -> Scenario:
+    _check_keys(data, ("scenario", "cell", "network", "event", "lengths"), needed=("scenario",))
     table = _table(data, "scenario")
     _check_keys(table, SCENARIO_KEYS, "scenario")
     options = dict(table)
@@ -98,13 +113,14 @@ def _scenario(data: dict[str, Any], seed: int | None) -> Scenario:
         options["seed"] = seed
     _check_numbers(options)
     given = _tables(data, "cell")
+    lengths = _lengths(_table(data, "lengths"), folder) if "lengths" in data else None
     try:
         if given or "cells" not in options:
-            made = _explicit(data, given, options)
+            made = _explicit(data, given, options, lengths, folder)
         elif "network" in data:
             raise _Misplaced("`network` needs a [[cell]] table for each of its cells; cells are sampled here.", "network")
         else:
-            made = sample_scenario(options.pop("seed", 0), **options)
+            made = sample_scenario(options.pop("seed", 0), **options, lengths=lengths)
     except ScenarioError as error:
         raise _Misplaced(error, *error.where) from None
     names = [cell.name for cell in made.cells]
@@ -125,7 +141,13 @@ def _check_numbers(options: Mapping[str, Any]) -> None:
             raise _Misplaced(f"`{key}` must be finite and ≥ {low}; got {value!r}.", "scenario", key)
 
 
-def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dict[str, Any]) -> Scenario:
+def _explicit(
+    data: Mapping[str, Any],
+    given: list[dict[str, Any]],
+    options: dict[str, Any],
+    lengths: TraceLengths | None,
+    folder: Path,
+) -> Scenario:
     """Cells of the file. Demand that is left out is drawn uniformly on the simplex, as for sampled cells."""
     if not given:
         raise _Misplaced(
@@ -143,7 +165,7 @@ def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dic
     for i, one in enumerate(given):
         _check_keys(one, CELL_KEYS, "cell", i, needed=CELL_KEYS[:4])
         try:
-            cell = CellSpec(**{"arrival_rate": 0.0, **one})
+            cell = CellSpec(**{"arrival_rate": 0.0, **{key: value for key, value in one.items() if key != "region"}})
         except ScenarioError as error:
             raise _Misplaced(error, "cell", i, *error.where) from None
         if cell.name in (other.name for other in cells):
@@ -158,11 +180,12 @@ def _explicit(data: Mapping[str, Any], given: list[dict[str, Any]], options: dic
             )
         )
     network = _table(data, "network")
-    _check_keys(network, ("latency", "allowed"), "network", needed=("latency",))
+    _check_keys(network, NETWORK_KEYS, "network")
     bare = Scenario(
         cells=tuple(cells),
-        latency=_matrix(network["latency"], len(cells)),
+        latency=_latency(network, given, folder),
         allowed=_mask(network.get("allowed"), [cell.name for cell in cells]),
+        lengths=lengths,
         **{key: options[key] for key in ("duration", "warmup", "noise", "seed") if key in options},
     )
     if "utilisation" not in options or not any(open_demand):
@@ -218,6 +241,58 @@ def _tables(data: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise _Misplaced(f"`{kind}` must be a list of tables: write [[{kind}]] above each.", kind)
     return tables
+
+
+def _lengths(table: dict[str, Any], folder: Path) -> TraceLengths:
+    """Token pairs of the trace; what is wrong inside that file names it and its line."""
+    _check_keys(table, LENGTHS_KEYS, "lengths", needed=("trace",))
+    for key, value in table.items():
+        _check_text(value, "lengths", key)
+    try:
+        return TraceLengths.of(read_trace(folder / table["trace"], table.get("format"), table.get("columns")))
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise _Misplaced(error, "lengths", "trace" if "format" not in table else "format") from None
+
+
+def _latency(network: dict[str, Any], given: list[dict[str, Any]], folder: Path) -> np.ndarray:
+    """The matrix of the file, or of the regions that its cells lie in."""
+    if ("latency" in network) == ("regions" in network):
+        raise _Misplaced("[network] must have one of `latency` and `regions`.", "network")
+    if "latency" in network:
+        for key in ("hop", "diagonal", "symmetry", "short_rows"):
+            if key in network:
+                raise _Misplaced(f"`{key}` goes with `regions` only. Leave it out.", "network", key)
+        for i, one in enumerate(given):
+            if "region" in one:
+                raise _Misplaced("`region` of a cell goes with `regions` of [network] only. Leave it out.", "cell", i, "region")
+        return _matrix(network["latency"], len(given))
+    _check_text(network["regions"], "network", "regions")
+    for i, one in enumerate(given):
+        _check_text(one.get("region", one["name"]), "cell", i, "region")
+    options = {key: network[key] for key in ("diagonal", "symmetry", "short_rows") if key in network}
+    try:
+        known = read_region_latency(folder / network["regions"], **options)
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise _Misplaced(error, "network") from None
+    names = [one.get("region", one["name"]) for one in given]
+    for i, name in enumerate(names):
+        if name not in known.regions:
+            raise _Misplaced(
+                UnknownNameError("region", name, known.regions), "cell", i, "region" if "region" in given[i] else "name"
+            )
+    try:
+        return latency_between(known, names, hop=network.get("hop", HOP))
+    except InputError as error:
+        raise _Misplaced(error, "network", "hop") from None
+
+
+def _check_text(value: Any, *place: str | int) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise _Misplaced(f"`{place[-1]}` must be a text that is not blank; got {value!r}.", *place)
 
 
 def _matrix(rows: Any, n: int) -> np.ndarray:

@@ -90,12 +90,14 @@ def draw_stream(scenario: Scenario, trial: int = 0) -> CellStream:
             generator(scenario.seed, *names, "arrivals"), cell.arrival_rate, scenario.duration, *_profile(scenario, i)
         )
         m = len(times)
+        tokens = scenario.draw_tokens(
+            generator(scenario.seed, *names, "prefill"), generator(scenario.seed, *names, "decode"), m
+        )
         parts.append(
             (
                 times,
                 np.full(m, i, np.int32),
-                scenario.prefill_tokens.draw(generator(scenario.seed, *names, "prefill"), m),
-                scenario.decode_tokens.draw(generator(scenario.seed, *names, "decode"), m),
+                *tokens,
                 generator(scenario.seed, *names, "keys").integers(0, 2**64, m, dtype=np.uint64),
             )
         )

@@ -1,5 +1,6 @@
 """Rates of convergence: time-average gaps against the horizon, and their slopes. They read tidy tables."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,28 +36,33 @@ def slopes(table: pd.DataFrame, late: float = LATE) -> pd.DataFrame:
 
     One least-squares slope a start; ``slope`` is their mean, ``low`` and ``high`` its 95 % t-interval (NaN for one start).
     """
-    from scipy.stats import t as student
-
     rows = []
     for (cost, stepsize), part in table[table["horizon"] >= late].groupby(["cost", "stepsize"], sort=False):
-        found = [
-            np.polyfit(np.log(one["horizon"].to_numpy(float)), np.log(one["left"].to_numpy(float)), 1)[0]
-            for _, one in part.groupby("start")
-        ]
-        n, mean = len(found), float(np.mean(found))
-        half = float(student.ppf(0.975, n - 1) * np.std(found, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
         rows.append(
             {
                 "cost": cost,
                 "stepsize": stepsize,
                 "eta": float(part["eta"].iloc[-1]),
-                "slope": mean,
-                "low": mean - half,
-                "high": mean + half,
+                **power(part, "horizon", "left", "start"),
                 "theory": STEPSIZES[str(stepsize)][3],
             }
         )
     return pd.DataFrame(rows)
+
+
+def power(part: pd.DataFrame, x: str, y: str, unit: str) -> dict[str, float]:
+    """Slope of ``log y`` on ``log x``: one least-squares slope a ``unit``; their mean and its interval."""
+    found = [np.polyfit(np.log(one[x].to_numpy(float)), np.log(one[y].to_numpy(float)), 1)[0] for _, one in part.groupby(unit)]
+    return dict(zip(("slope", "low", "high"), mean_interval(found), strict=True))
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean and its 95 % t-interval, whose ends are NaN for one value."""
+    from scipy.stats import t as student
+
+    n, mean = len(values), float(np.mean(values))
+    half = float(student.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    return mean, mean - half, mean + half
 
 
 def convergence_figure(table: pd.DataFrame) -> "Figure":

@@ -19,7 +19,7 @@ from lbtheory.cells.stream import CellStream
 from lbtheory.estimate._kernels import fit
 from lbtheory.fluid.rates import Softplus
 
-PREFILL, DECODE, LEAF, CLIENT, DISRUPT, SHARE, PROBE, ERRORS, FIT, PLAN, FLOW, ROOT = range(12)
+PREFILL, DECODE, LEAF, CLIENT, DISRUPT, SHARE, PROBE, SCALE, ERRORS, FIT, PLAN, FLOW, ROOT = range(13)
 WORD = 2**64 - 1
 
 
@@ -107,7 +107,11 @@ class System:
         self.theta = [(m.a, m.b, m.k, m.w) for m in models]
         self.fitted = np.log(np.array(self.theta))
         self.active = [int(count) for count in scenario.servers]
-        self.servers = [[Server() for _ in range(count)] for count in self.active]
+        most = [math.floor(count * p.scale_cap) if p.autoscale else count for count in self.active]
+        self.servers = [[Server() for _ in range(count)] for count in most]
+        self.ready: list[list[int]] = [[] for _ in most]  # round in which each server that starts is ready
+        self.sizes = [list(self.active)]
+        self.probed = 0  # snapshots that the autoscaler has used
         self.failing = [0.0] * self.n
         self.times = [[cell.prefill_token_time, cell.decode_token_time] for cell in scenario.cells]
         self.errors = [[0.0, 0.0, 0.0] for _ in range(self.n)]
@@ -149,8 +153,9 @@ class System:
             self.push(float(stream.arrivals[r]), ROOT, request)
         for d in disruptions:
             self.push(d[0], DISRUPT, d)
-        self.rounds = {kind: 0 for kind in (SHARE, PROBE, ERRORS, FIT, PLAN, FLOW)}
+        self.rounds = {kind: 0 for kind in (SHARE, PROBE, SCALE, ERRORS, FIT, PLAN, FLOW)}
         self.probe()
+        self.probed = 1
         for root in range(roots):
             self.start_root(root)
         for kind, period in self.periods().items():
@@ -162,6 +167,8 @@ class System:
         found = {PROBE: p.probe_period}
         if p.leaves > 1:
             found[SHARE] = p.share_period
+        if p.autoscale:
+            found[SCALE] = p.scale_period
         if p.aversion and self.policy.averse:
             found[ERRORS] = p.error_period
         if self.estimated:
@@ -198,6 +205,7 @@ class System:
         loops = {
             SHARE: self.exchange,
             PROBE: self.probe,
+            SCALE: self.resize,
             ERRORS: self.avert,
             FIT: self.estimate,
             PLAN: self.plan,
@@ -247,6 +255,28 @@ class System:
     def probe(self) -> None:
         """Snapshot."""
         self.history.append([self.state(j) for j in range(self.n)])
+
+    def resize(self) -> None:
+        """A round of the autoscaler."""
+        turn, lag = self.rounds[SCALE], math.ceil(self.p.start_lag / self.p.scale_period)
+        recent = self.history[self.probed :]
+        self.probed = len(self.history)
+        for j in range(self.n):
+            self.active[j] += sum(due == turn for due in self.ready[j])
+            self.ready[j] = [due for due in self.ready[j] if due > turn]
+            mean = sum(row[j][0] for row in recent) / len(recent) if recent else 0.0
+            wanted = min(max(math.ceil(mean / (self.p.scale_target * self.p.slots)), 1), len(self.servers[j]))
+            while self.active[j] + len(self.ready[j]) > wanted:
+                if self.ready[j]:
+                    self.ready[j].remove(max(self.ready[j]))
+                else:
+                    self.active[j] -= 1
+            while self.active[j] + len(self.ready[j]) < wanted:
+                if lag:
+                    self.ready[j].append(turn + lag)
+                else:
+                    self.active[j] += 1
+        self.sizes.append(list(self.active))
 
     def view(self, root: int, j: int) -> tuple[float, ...]:
         """What a root sees."""

@@ -56,8 +56,9 @@ NO_AFFINITY, HASHED, STICKY, CONDITIONAL = range(4)
     PLANS,
     UPDATES,
     UNSERVED,  # programs of MNLB whose capacities were exceeded
-) = range(19)
-INTS = 19
+    SCALINGS,  # rounds of the autoscaler
+) = range(20)
+INTS = 20
 # indices into State.floats
 NOW, LOOP = range(2)  # LOOP: when a control loop or a disruption is due next
 FLOATS = 2
@@ -112,6 +113,9 @@ CELL = np.dtype(
     [
         ("first", np.int64),  # its servers are first … first + replicas − 1
         ("replicas", np.int64),
+        ("most", np.int64),  # servers that it may have
+        ("held", np.float64),  # sum of the RIF of snapshots since the last round of the autoscaler, and their number
+        ("seen", np.int64),
         ("rif", np.int64),
         ("wire", np.int64),  # requests on their way to it
         ("shared", np.int64),  # sum of the counts of its leaves at their last exchange
@@ -183,6 +187,9 @@ class Limits(NamedTuple):
     plan_capacity: float  # u_max
     overflow_price: float  # BigM
     flow_period: float
+    scaling: bool  # replicas follow demand
+    scale_period: float
+    scale_target: float  # share of the slots in use
     end: float  # nothing happens later
     per_second: float  # buckets of the calendar a second
     mask: int  # buckets less one
@@ -221,6 +228,8 @@ class State(NamedTuple):
     score: np.ndarray  # (n,) scratch: costs, or weights
     other: np.ndarray  # (n,) scratch
     refused: np.ndarray  # uint8 (n,) scratch
+    starting: np.ndarray  # int64 (n, lag): servers that start, by the round modulo the lag in which they are ready
+    sizes: np.ndarray  # int64 (rounds + 1, n) replicas after each round of the autoscaler, from the initial ones on
     pick: np.ndarray  # int64 (d,) scratch
 
 

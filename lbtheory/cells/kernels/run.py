@@ -1,11 +1,12 @@
 """The run loop: requests' events from the calendar, control loops and disruptions by their periods, arrivals from the stream.
 
 At equal times: prefill ends, decode ends, leaf arrivals, client returns (then by entry), disruptions, exchanges of leaves,
-snapshots, error loops, fits, the loop of MNLB, flow updates, root arrivals.
+snapshots, the autoscaler, error loops, fits, the loop of MNLB, flow updates, root arrivals.
 """
 
 import numpy as np
 
+from lbtheory.cells.kernels.autoscale import autoscale, observe
 from lbtheory.cells.kernels.calendar import head, schedule, take
 from lbtheory.cells.kernels.control import disrupt, exchange, plan_weights, start_root, update_aversion, update_flows
 from lbtheory.cells.kernels.estimation import fit_models, log_sample
@@ -34,6 +35,7 @@ from lbtheory.cells.kernels.layout import (
     OUTBOUND,
     PLANS,
     PREFILL_END,
+    SCALINGS,
     SHARES,
     SNAPSHOT,
     SUCCESS_RETURNING,
@@ -55,6 +57,8 @@ def _next_loop(st, lim):  # type: ignore[no-untyped-def]
         due = min(due, st.disruption[st.ints[DISRUPTED]].time)
     if lim.leaves > 1:
         due = min(due, (st.ints[SHARES] + 1) * lim.share_period)
+    if lim.scaling:
+        due = min(due, (st.ints[SCALINGS] + 1) * lim.scale_period)
     if lim.aversion:
         due = min(due, (st.ints[ERROR_ROUNDS] + 1) * lim.error_period)
     if lim.models == ESTIMATED:
@@ -77,6 +81,10 @@ def _loops(st, lim, net, plan, est, now):  # type: ignore[no-untyped-def]
         st.ints[SHARES] += 1
     if (st.ints[SNAPSHOT] + 1) * lim.probe_period <= now:
         snapshot(st, lim, now)
+        if lim.scaling:
+            observe(st, lim)
+    if lim.scaling and (st.ints[SCALINGS] + 1) * lim.scale_period <= now:
+        autoscale(st, lim)
     if lim.aversion and (st.ints[ERROR_ROUNDS] + 1) * lim.error_period <= now:
         update_aversion(st, lim, net, now)
         st.ints[ERROR_ROUNDS] += 1

@@ -13,6 +13,7 @@ from lbtheory.cells import (
     Sessions,
     cell_stream,
     make_policy,
+    simulate,
     with_sessions,
 )
 from lbtheory.cells.engine import layout_of, start_models
@@ -104,6 +105,7 @@ def same_steps(scenario, policy, stream, p, models=None, disruptions=()):
         assert counts == [oracle.arrived, oracle.done, oracle.failed]
         assert st.cell["rif"].tolist() == [oracle.rif(j) for j in range(oracle.n)]
         assert st.leaf["count"].tolist() == oracle.leaf_count
+        assert st.cell["replicas"].tolist() == oracle.active
     assert st.ints[layout.VIOLATIONS] == 0
     table = st.request
     assert [PHASE[k] for k in table["status"]] == [r.phase for r in oracle.requests]
@@ -193,6 +195,25 @@ def test_dithering_and_slow_cells(policy):
     p = Parameters(mixing=0.3, fit_period=1.0)
     _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 250), p, models=ESTIMATE, disruptions=disruptions)
     assert len({request.cell for request in oracle.requests}) == 3
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.6, 1.7])
+@pytest.mark.parametrize("policy", ["rand", "mnlb", "flow-lat"])
+def test_autoscaler(policy, lag):
+    """Replicas grow, shrink and hit the cap; servers that start are cancelled; what retires finishes what it holds."""
+    rng = np.random.default_rng(8)
+    scenario = small_scenario(rng, 3, duration=16.0)
+    stream = small_stream(rng, scenario, 600)
+    kept = np.nonzero(rng.random(len(stream)) < 0.55 + 0.45 * np.sin(stream.arrivals * 1.2))[0]
+    stream = cell_stream(*(column[kept] for column in (stream.arrivals, stream.sources, stream.prefill, stream.decode)))
+    p = Parameters(autoscale=True, scale_period=0.5, start_lag=lag, scale_cap=2.5, plan_period=1.0, fit_period=1.0, leaves=2)
+    _, oracle = same_steps(scenario, policy, stream, p, models=ESTIMATE)
+    sizes = np.array(oracle.sizes)
+    assert (np.diff(sizes, axis=0) > 0).any() and (np.diff(sizes, axis=0) < 0).any()
+    assert sizes.min() == 1 and (sizes.max(axis=0) <= np.floor(2.5 * scenario.servers)).all()
+    run_again = simulate(scenario, policy, stream=stream, models=ESTIMATE, parameters=p)
+    k = min(len(sizes), len(run_again.sizes))
+    np.testing.assert_array_equal(run_again.sizes[:k], sizes[:k])
 
 
 def test_current_state():
