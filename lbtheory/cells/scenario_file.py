@@ -38,9 +38,7 @@
     cell = "west"             # optional, name or index
 """
 
-import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -52,8 +50,8 @@ from lbtheory.cells.regions import HOP, latency_between
 from lbtheory.cells.sampler import sample_scenario
 from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
 from lbtheory.core import FileFormatError, InputError, UnknownNameError, generator
+from lbtheory.core.toml_file import Misplaced, check_keys, one_table, read_toml, tables
 from lbtheory.decode.traces import read_trace
-from lbtheory.fluid.network_file import toml_line
 from lbtheory.fluid.region_latency import read_region_latency
 
 SCENARIO_KEYS = ("cells", "utilisation", "duration", "warmup", "length_scale", "noise", "seed")
@@ -61,12 +59,6 @@ CELL_KEYS = ("name", "servers", "prefill_token_time", "decode_token_time", "arri
 NETWORK_KEYS = ("latency", "regions", "hop", "diagonal", "symmetry", "short_rows", "allowed")
 LENGTHS_KEYS = ("trace", "format", "columns")
 EVENT_KEYS = tuple(field.name for field in fields(Event))
-
-
-class _Misplaced(Exception):
-    def __init__(self, what: str | Exception, *place: str | int) -> None:
-        super().__init__(str(what))
-        self.place = place
 
 
 def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
@@ -84,61 +76,44 @@ def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
         Names the file and the line: TOML that cannot be parsed, unknown keys (with the nearest known one), missing keys, and
         whatever `Scenario`, `CellSpec` and `Event` refuse.
     """
-    file = str(path)
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileFormatError(f"cannot be read ({error.strerror or error}).", file=file) from None
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"is not UTF-8 text ({error.reason}).", file=file) from None
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"line (\d+)", str(error))
-        raise FileFormatError(f"not valid TOML: {error}.", file=file, line=int(at[1]) if at else text.count("\n") + 1) from None
-    except RecursionError:
-        raise FileFormatError("its TOML is nested too deeply.", file=file) from None
-    try:
-        return _scenario(data, seed, Path(path).parent)
-    except _Misplaced as wrong:
-        raise FileFormatError(str(wrong), file=file, line=toml_line(text, wrong.place)) from None
+    return read_toml(path, lambda data: _scenario(data, seed, Path(path).parent))
 
 
 def _scenario(data: dict[str, Any], seed: int | None, folder: Path) -> Scenario:
-    _check_keys(data, ("scenario", "cell", "network", "event", "lengths"), needed=("scenario",))
-    table = _table(data, "scenario")
-    _check_keys(table, SCENARIO_KEYS, "scenario")
+    check_keys(data, ("scenario", "cell", "network", "event", "lengths"), needed=("scenario",))
+    table = one_table(data, "scenario")
+    check_keys(table, SCENARIO_KEYS, "scenario")
     options = dict(table)
     if seed is not None:
         options["seed"] = seed
     _check_numbers(options)
-    given = _tables(data, "cell")
-    lengths = _lengths(_table(data, "lengths"), folder) if "lengths" in data else None
+    given = tables(data, "cell")
+    lengths = _lengths(one_table(data, "lengths"), folder) if "lengths" in data else None
     try:
         if given or "cells" not in options:
             made = _explicit(data, given, options, lengths, folder)
         elif "network" in data:
-            raise _Misplaced("`network` needs a [[cell]] table for each of its cells; cells are sampled here.", "network")
+            raise Misplaced("`network` needs a [[cell]] table for each of its cells; cells are sampled here.", "network")
         else:
             made = sample_scenario(options.pop("seed", 0), **options, lengths=lengths)
     except ScenarioError as error:
-        raise _Misplaced(error, *error.where) from None
+        raise Misplaced(error, *error.where) from None
     names = [cell.name for cell in made.cells]
-    events = tuple(_event(one, i, names) for i, one in enumerate(_tables(data, "event")))
+    events = tuple(_event(one, i, names) for i, one in enumerate(tables(data, "event")))
     try:
         return made.changed(events=events)
     except ScenarioError as error:
-        raise _Misplaced(error, *error.where) from None
+        raise Misplaced(error, *error.where) from None
 
 
 def _check_numbers(options: Mapping[str, Any]) -> None:
     for key, value in options.items():
         whole = key in ("cells", "seed")
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-            raise _Misplaced(f"`{key}` must be a {'whole ' if whole else ''}number; got {value!r}.", "scenario", key)
+            raise Misplaced(f"`{key}` must be a {'whole ' if whole else ''}number; got {value!r}.", "scenario", key)
         low = 1 if key == "cells" else 0
         if not low <= value < np.inf:
-            raise _Misplaced(f"`{key}` must be finite and ≥ {low}; got {value!r}.", "scenario", key)
+            raise Misplaced(f"`{key}` must be finite and ≥ {low}; got {value!r}.", "scenario", key)
 
 
 def _explicit(
@@ -150,26 +125,26 @@ def _explicit(
 ) -> Scenario:
     """Cells of the file. Demand that is left out is drawn uniformly on the simplex, as for sampled cells."""
     if not given:
-        raise _Misplaced(
+        raise Misplaced(
             "`cells` is missing and there is no [[cell]] table: a scenario must have at least one cell.", "scenario"
         )
     if "cells" in options and options["cells"] != len(given):
-        raise _Misplaced(f"`cells` is {options['cells']} but there are {len(given)} [[cell]] tables.", "scenario", "cells")
+        raise Misplaced(f"`cells` is {options['cells']} but there are {len(given)} [[cell]] tables.", "scenario", "cells")
     if "network" not in data:
-        raise _Misplaced("[[cell]] tables need [network] with their latencies.", "cell")
+        raise Misplaced("[[cell]] tables need [network] with their latencies.", "cell")
     y = float(options.get("length_scale", 1.0))
     if y <= 0:
-        raise _Misplaced(f"`length_scale` must be > 0; got {y!r}.", "scenario", "length_scale")
+        raise Misplaced(f"`length_scale` must be > 0; got {y!r}.", "scenario", "length_scale")
     cells: list[CellSpec] = []
     open_demand = []
     for i, one in enumerate(given):
-        _check_keys(one, CELL_KEYS, "cell", i, needed=CELL_KEYS[:4])
+        check_keys(one, CELL_KEYS, "cell", i, needed=CELL_KEYS[:4])
         try:
             cell = CellSpec(**{"arrival_rate": 0.0, **{key: value for key, value in one.items() if key != "region"}})
         except ScenarioError as error:
-            raise _Misplaced(error, "cell", i, *error.where) from None
+            raise Misplaced(error, "cell", i, *error.where) from None
         if cell.name in (other.name for other in cells):
-            raise _Misplaced(f"names of cells must differ; got {cell.name!r} again. Rename one.", "cell", i, "name")
+            raise Misplaced(f"names of cells must differ; got {cell.name!r} again. Rename one.", "cell", i, "name")
         open_demand.append("arrival_rate" not in one)
         cells.append(
             replace(
@@ -179,8 +154,8 @@ def _explicit(
                 arrival_rate=cell.arrival_rate * y,
             )
         )
-    network = _table(data, "network")
-    _check_keys(network, NETWORK_KEYS, "network")
+    network = one_table(data, "network")
+    check_keys(network, NETWORK_KEYS, "network")
     bare = Scenario(
         cells=tuple(cells),
         latency=_latency(network, given, folder),
@@ -191,7 +166,7 @@ def _explicit(
     if "utilisation" not in options or not any(open_demand):
         if any(open_demand):
             i = open_demand.index(True)
-            raise _Misplaced("`arrival_rate` is missing and there is no `utilisation` to draw it from.", "cell", i)
+            raise Misplaced("`arrival_rate` is missing and there is no `utilisation` to draw it from.", "cell", i)
         return bare
     wanted = float(options["utilisation"]) * bare.capacities.sum() - bare.arrivals.sum()
     share = generator(bare.seed, "demand").dirichlet(np.ones(sum(open_demand)))
@@ -204,48 +179,25 @@ def _explicit(
 
 
 def _event(table: dict[str, Any], i: int, names: list[str]) -> Event:
-    _check_keys(table, EVENT_KEYS, "event", i, needed=("kind", "start", "end"))
+    check_keys(table, EVENT_KEYS, "event", i, needed=("kind", "start", "end"))
     values = dict(table)
     if isinstance(values.get("cell"), str):
         if values["cell"] not in names:
-            raise _Misplaced(UnknownNameError("cell", values["cell"], names), "event", i, "cell")
+            raise Misplaced(UnknownNameError("cell", values["cell"], names), "event", i, "cell")
         values["cell"] = names.index(values["cell"])
     elif "cell" in values and (isinstance(values["cell"], bool) or not isinstance(values["cell"], int)):
-        raise _Misplaced(f"`cell` must be the name or index of a cell; got {values['cell']!r}.", "event", i, "cell")
+        raise Misplaced(f"`cell` must be the name or index of a cell; got {values['cell']!r}.", "event", i, "cell")
     try:
         return Event(**values)
     except ScenarioError as error:
-        raise _Misplaced(error, "event", i, *error.where) from None
+        raise Misplaced(error, "event", i, *error.where) from None
     except InputError as error:
-        raise _Misplaced(error, "event", i) from None
-
-
-def _check_keys(table: Mapping[str, Any], known: Iterable[str], *place: str | int, needed: Iterable[str] = ()) -> None:
-    for key in table:
-        if key not in known:
-            raise _Misplaced(UnknownNameError("key", key, known), *place, key)
-    for key in needed:
-        if key not in table:
-            raise _Misplaced(f"the key {key!r} is missing. Needed: {', '.join(needed)}.", *place)
-
-
-def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table = data[name]
-    if not isinstance(table, dict):
-        raise _Misplaced(f"`{name}` must be one table: [{name}].", name)
-    return table
-
-
-def _tables(data: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
-    tables = data.get(kind, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise _Misplaced(f"`{kind}` must be a list of tables: write [[{kind}]] above each.", kind)
-    return tables
+        raise Misplaced(error, "event", i) from None
 
 
 def _lengths(table: dict[str, Any], folder: Path) -> TraceLengths:
     """Token pairs of the trace; what is wrong inside that file names it and its line."""
-    _check_keys(table, LENGTHS_KEYS, "lengths", needed=("trace",))
+    check_keys(table, LENGTHS_KEYS, "lengths", needed=("trace",))
     for key, value in table.items():
         _check_text(value, "lengths", key)
     try:
@@ -253,20 +205,20 @@ def _lengths(table: dict[str, Any], folder: Path) -> TraceLengths:
     except FileFormatError:
         raise
     except InputError as error:
-        raise _Misplaced(error, "lengths", "trace" if "format" not in table else "format") from None
+        raise Misplaced(error, "lengths", "trace" if "format" not in table else "format") from None
 
 
 def _latency(network: dict[str, Any], given: list[dict[str, Any]], folder: Path) -> np.ndarray:
     """The matrix of the file, or of the regions that its cells lie in."""
     if ("latency" in network) == ("regions" in network):
-        raise _Misplaced("[network] must have one of `latency` and `regions`.", "network")
+        raise Misplaced("[network] must have one of `latency` and `regions`.", "network")
     if "latency" in network:
         for key in ("hop", "diagonal", "symmetry", "short_rows"):
             if key in network:
-                raise _Misplaced(f"`{key}` goes with `regions` only. Leave it out.", "network", key)
+                raise Misplaced(f"`{key}` goes with `regions` only. Leave it out.", "network", key)
         for i, one in enumerate(given):
             if "region" in one:
-                raise _Misplaced("`region` of a cell goes with `regions` of [network] only. Leave it out.", "cell", i, "region")
+                raise Misplaced("`region` of a cell goes with `regions` of [network] only. Leave it out.", "cell", i, "region")
         return _matrix(network["latency"], len(given))
     _check_text(network["regions"], "network", "regions")
     for i, one in enumerate(given):
@@ -277,32 +229,32 @@ def _latency(network: dict[str, Any], given: list[dict[str, Any]], folder: Path)
     except FileFormatError:
         raise
     except InputError as error:
-        raise _Misplaced(error, "network") from None
+        raise Misplaced(error, "network") from None
     names = [one.get("region", one["name"]) for one in given]
     for i, name in enumerate(names):
         if name not in known.regions:
-            raise _Misplaced(
+            raise Misplaced(
                 UnknownNameError("region", name, known.regions), "cell", i, "region" if "region" in given[i] else "name"
             )
     try:
         return latency_between(known, names, hop=network.get("hop", HOP))
     except InputError as error:
-        raise _Misplaced(error, "network", "hop") from None
+        raise Misplaced(error, "network", "hop") from None
 
 
 def _check_text(value: Any, *place: str | int) -> None:
     if not isinstance(value, str) or not value.strip():
-        raise _Misplaced(f"`{place[-1]}` must be a text that is not blank; got {value!r}.", *place)
+        raise Misplaced(f"`{place[-1]}` must be a text that is not blank; got {value!r}.", *place)
 
 
 def _matrix(rows: Any, n: int) -> np.ndarray:
     good = isinstance(rows, list) and len(rows) == n and all(isinstance(row, list) and len(row) == n for row in rows)
     if not good:
-        raise _Misplaced(f"`latency` must have {n} rows of {n} numbers.", "network", "latency")
+        raise Misplaced(f"`latency` must have {n} rows of {n} numbers.", "network", "latency")
     for i, row in enumerate(rows):
         for value in row:
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise _Misplaced(f"row {i} of `latency` must hold numbers; got {value!r}.", "network", "latency", i)
+                raise Misplaced(f"row {i} of `latency` must hold numbers; got {value!r}.", "network", "latency", i)
     return np.array(rows, dtype=float)
 
 
@@ -310,11 +262,11 @@ def _mask(rows: Any, names: list[str]) -> Any:
     if rows is None:
         return None
     if not isinstance(rows, list) or len(rows) != len(names):
-        raise _Misplaced(f"`allowed` must have {len(names)} rows of cell names.", "network", "allowed")
+        raise Misplaced(f"`allowed` must have {len(names)} rows of cell names.", "network", "allowed")
     for i, row in enumerate(rows):
         if not isinstance(row, list) or not all(isinstance(name, str) for name in row):
-            raise _Misplaced(f"row {i} of `allowed` must be a list of cell names; got {row!r}.", "network", "allowed", i)
+            raise Misplaced(f"row {i} of `allowed` must be a list of cell names; got {row!r}.", "network", "allowed", i)
         for name in row:
             if name not in names:
-                raise _Misplaced(UnknownNameError("cell", name, names), "network", "allowed", i)
+                raise Misplaced(UnknownNameError("cell", name, names), "network", "allowed", i)
     return np.array([[name in row for name in names] for row in rows])

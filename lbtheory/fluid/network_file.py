@@ -25,20 +25,17 @@
 
 import json
 import re
-import tomllib
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lbtheory.core import FileFormatError, InputError, UnknownNameError, readonly
+from lbtheory.core import InputError, UnknownNameError, readonly
+from lbtheory.core.toml_file import Misplaced, check_keys, one_table, read_toml, tables
 from lbtheory.fluid.network import Cell, Network, NetworkError, Source, check_names
 from lbtheory.fluid.rates import make_rate
 
-Place = tuple[str | int, ...]
 """Path of a value: keys, and indices into arrays, as in ``("cell", 1, "rate", "half")``."""
 
 
@@ -79,59 +76,35 @@ def read_initial(path: str | Path) -> Initial:
 
 def _read(path: str | Path) -> tuple[Network, Initial]:
     """Both parts of a network file."""
-    file = str(path)
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileFormatError(f"cannot be read ({error.strerror or error}).", file=file) from None
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"is not UTF-8 text ({error.reason}).", file=file) from None
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"line (\d+)", str(error))
-        line = int(at[1]) if at else text.count("\n") + 1
-        raise FileFormatError(f"not valid TOML: {error}.", file=file, line=line) from None
-    except RecursionError:
-        raise FileFormatError("its TOML is nested too deeply.", file=file) from None
-    try:
+
+    def build(data: dict[str, Any]) -> tuple[Network, Initial]:
         network = _network(data)
         return network, _initial(data.get("initial", {}), network)
-    except _Misplaced as wrong:
-        raise FileFormatError(str(wrong), file=file, line=toml_line(text, wrong.place)) from None
 
-
-class _Misplaced(Exception):
-    """Something is wrong at a place in the file."""
-
-    def __init__(self, what: str | Exception, *place: str | int) -> None:
-        super().__init__(str(what))
-        self.place = place
+    return read_toml(path, build)
 
 
 def _network(data: dict[str, Any]) -> Network:
-    """A network from parsed TOML; raises `_Misplaced`."""
-    _check_keys(data, ("cell", "source", "network", "initial"), needed=("cell", "network"))
-    cells = [_cell(table, i) for i, table in enumerate(_tables(data, "cell"))]
-    sources = [_source(table, i) for i, table in enumerate(_tables(data, "source"))]
-    network = data["network"]
-    if not isinstance(network, dict):
-        raise _Misplaced("`network` must be one table: [network].", "network")
-    _check_keys(network, ("latency", "allowed"), "network", needed=("latency",))
+    """A network from parsed TOML; raises `Misplaced`."""
+    check_keys(data, ("cell", "source", "network", "initial"), needed=("cell", "network"))
+    cells = [_cell(table, i) for i, table in enumerate(tables(data, "cell"))]
+    sources = [_source(table, i) for i, table in enumerate(tables(data, "source"))]
+    network = one_table(data, "network")
+    check_keys(network, ("latency", "allowed"), "network", needed=("latency",))
     try:
         check_names(cells, sources)
         allowed: Any = _mask(network["allowed"], cells) if "allowed" in network else None
         return Network(cells=tuple(cells), sources=tuple(sources), latency=network["latency"], allowed=allowed)
     except NetworkError as error:
-        raise _Misplaced(error, *error.where) from None
+        raise Misplaced(error, *error.where) from None
 
 
 def _initial(table: Any, network: Network) -> Initial:
-    """The table ``[initial]``; raises `_Misplaced`."""
+    """The table ``[initial]``; raises `Misplaced`."""
     if not isinstance(table, dict):
-        raise _Misplaced("`initial` must be one table: [initial].", "initial")
+        raise Misplaced("`initial` must be one table: [initial].", "initial")
     keys = ("workloads", "routing", "workload_history", "routing_history")
-    _check_keys(table, keys, "initial", needed=())
+    check_keys(table, keys, "initial", needed=())
     made: dict[str, Any] = {}
     for key in table:
         made[key] = _loads(table[key], key, network) if key.startswith("workload") else _shares(table[key], key, network)
@@ -141,7 +114,7 @@ def _initial(table: Any, network: Network) -> Initial:
 def _loads(values: Any, key: str, network: Network) -> np.ndarray:
     row = _numbers(values, key, len(network.cells), "cell", "initial", key)
     for j in np.nonzero(row < 0)[0]:
-        raise _Misplaced(
+        raise Misplaced(
             f"`{key}` of cell {network.cell_names[j]!r} must be ≥ 0, requests; got {row[j]:g}.", "initial", key, int(j)
         )
     return readonly(row)
@@ -151,19 +124,19 @@ def _shares(rows: Any, key: str, network: Network) -> np.ndarray:
     size = len(network.source_names)
     if not isinstance(rows, list) or len(rows) != size:
         got = f"{len(rows)} rows" if isinstance(rows, list) else repr(rows)
-        raise _Misplaced(f"`{key}` must have {size} rows, one for each cell, then each source; got {got}.", "initial", key)
+        raise Misplaced(f"`{key}` must have {size} rows, one for each cell, then each source; got {got}.", "initial", key)
     made = np.zeros(network.allowed.shape)
     for i, values in enumerate(rows):
         row = _numbers(values, f"row {i} of {key}", len(network.cells), "cell", "initial", key, i)
         name = network.source_names[i]
         rest = network.arrivals[i] == 0 and not row.any()
         if not rest and ((row < 0).any() or abs(row.sum() - 1) > 1e-9):
-            raise _Misplaced(
+            raise Misplaced(
                 f"`{key}` of {name!r} must be on the simplex, shares ≥ 0 with sum 1; got {values} with sum {row.sum():.12g}.",
                 "initial", key, i,
             )  # fmt: skip
         for j in np.nonzero((row > 0) & ~network.allowed[i])[0]:
-            raise _Misplaced(f"`{key}` of {name!r} must be 0 to {network.cell_names[j]!r}: no arc.", "initial", key, i)
+            raise Misplaced(f"`{key}` of {name!r} must be 0 to {network.cell_names[j]!r}: no arc.", "initial", key, i)
         made[i] = row
     return readonly(made)
 
@@ -172,46 +145,30 @@ def _numbers(values: Any, key: str, size: int, kind: str, *place: str | int) -> 
     """A list of finite numbers, one a cell."""
     legal = isinstance(values, list) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
     if not legal or len(values) != size or not np.isfinite(np.array(values, dtype=float)).all():
-        raise _Misplaced(f"`{key}` must be {size} finite numbers, one a {kind}; got {values!r}.", *place)
+        raise Misplaced(f"`{key}` must be {size} finite numbers, one a {kind}; got {values!r}.", *place)
     return np.array(values, dtype=float)
-
-
-def _check_keys(table: Mapping[str, Any], known: Iterable[str], *place: str | int, needed: Iterable[str]) -> None:
-    for key in table:
-        if key not in known:
-            raise _Misplaced(UnknownNameError("key", key, known), *place, key)
-    for key in needed:
-        if key not in table:
-            raise _Misplaced(f"the key {key!r} is missing. Needed: {', '.join(needed)}.", *place)
-
-
-def _tables(data: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
-    tables = data.get(kind, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise _Misplaced(f"`{kind}` must be a list of tables: write [[{kind}]] above each.", kind)
-    return tables
 
 
 def _cell(table: dict[str, Any], i: int) -> Cell:
     needed = ("name", "arrival_rate", "rate")
-    _check_keys(table, (*needed, "replicas"), "cell", i, needed=needed)
+    check_keys(table, (*needed, "replicas"), "cell", i, needed=needed)
     try:
         rate = make_rate(table["rate"])
     except InputError as error:
         named = error.name if isinstance(error, UnknownNameError) else (re.findall(r"`(\w+)", str(error)) or [""])[0]
-        raise _Misplaced(error, "cell", i, "rate", named) from None
+        raise Misplaced(error, "cell", i, "rate", named) from None
     try:
         return Cell(**{**table, "rate": rate})
     except NetworkError as error:
-        raise _Misplaced(error, "cell", i, *error.where) from None
+        raise Misplaced(error, "cell", i, *error.where) from None
 
 
 def _source(table: dict[str, Any], i: int) -> Source:
-    _check_keys(table, ("name", "arrival_rate"), "source", i, needed=("name", "arrival_rate"))
+    check_keys(table, ("name", "arrival_rate"), "source", i, needed=("name", "arrival_rate"))
     try:
         return Source(**table)
     except NetworkError as error:
-        raise _Misplaced(error, "source", i, *error.where) from None
+        raise Misplaced(error, "source", i, *error.where) from None
 
 
 def _mask(rows: Any, cells: list[Cell]) -> Any:
@@ -221,101 +178,11 @@ def _mask(rows: Any, cells: list[Cell]) -> Any:
     names = [cell.name for cell in cells]
     for i, row in enumerate(rows):
         if not isinstance(row, list) or not all(isinstance(name, str) for name in row):
-            raise _Misplaced(f"row {i} of `allowed` must be a list of cell names; got {row!r}.", "network", "allowed", i)
+            raise Misplaced(f"row {i} of `allowed` must be a list of cell names; got {row!r}.", "network", "allowed", i)
         for name in row:
             if name not in names:
-                raise _Misplaced(UnknownNameError("cell", name, names), "network", "allowed", i)
+                raise Misplaced(UnknownNameError("cell", name, names), "network", "allowed", i)
     return [[name in row for name in names] for row in rows]
-
-
-def toml_line(text: str, place: Place) -> int | None:
-    """Line, from 1, of a value in valid TOML: that of its key or header, or of the nearest place above it that has one."""
-    known = _Scan(text).lines
-    while place and place not in known:
-        place = place[:-1]
-    return known.get(place)
-
-
-_KEY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)[ \t]*""")
-_STRING = re.compile(r'"""(?:[^\\]|\\.)*?"""{1,3}|\'\'\'.*?\'\'\'{1,3}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', re.DOTALL)
-
-
-class _Scan:
-    """Lines of tables, keys and array elements, of text that is known to be valid TOML."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.ends = [match.start() for match in re.finditer("\n", text)]
-        self.lines: dict[Place, int] = {}
-        arrays: dict[str, int] = {}  # how many [[name]] have been seen, less one
-        table: Place = ()
-        i = 0
-        while i < len(text):
-            if text[i] in " \t\r\n":
-                i += 1
-            elif text[i] == "#":
-                i = self._line_end(i)
-            elif text[i] == "[":
-                double = text.startswith("[[", i)
-                key, end = self._key(i + 1 + double)
-                if double and len(key) == 1:
-                    arrays[key[0]] = arrays.get(key[0], -1) + 1
-                first: Place = (key[0], arrays[key[0]]) if key[0] in arrays else (key[0],)
-                table = first + tuple(key[1:])
-                self._note(table, i)
-                i = self._line_end(end)
-            else:
-                key, end = self._key(i)
-                self._note(table + tuple(key), i)
-                i = self._value(end + 1, table + tuple(key))
-
-    def _note(self, place: Place, i: int) -> None:
-        """The line of a place, and of every place above it that has none yet."""
-        for size in range(1, len(place) + 1):
-            self.lines.setdefault(place[:size], bisect_left(self.ends, i) + 1)
-
-    def _line_end(self, i: int) -> int:
-        end = self.text.find("\n", i)
-        return len(self.text) if end < 0 else end
-
-    def _key(self, i: int) -> tuple[list[str], int]:
-        """A dotted key at ``i`` and where it ends."""
-        parts: list[str] = []
-        while match := _KEY.match(self.text, i):
-            part = match[1]
-            parts.append(tomllib.loads(f"k = {part}")["k"] if part[0] in "\"'" else part)
-            i = match.end()
-            if not self.text.startswith(".", i):
-                break
-            i += 1
-        return parts, i
-
-    def _value(self, i: int, place: Place) -> int:
-        """Skip the value at ``i``, noting the elements of an array; returns where it ends."""
-        open_brackets: list[str] = []
-        element, fresh = -1, True
-        while i < len(self.text):
-            character = self.text[i]
-            if character == "#":
-                i = self._line_end(i)
-                continue
-            if character == "\n" and not open_brackets:
-                return i
-            if open_brackets == ["["]:
-                if character == ",":
-                    fresh = True
-                elif fresh and character not in " \t\r\n]":
-                    element, fresh = element + 1, False
-                    self._note((*place, element), i)
-            if match := _STRING.match(self.text, i):
-                i = match.end()
-                continue
-            if character in "[{":
-                open_brackets.append(character)
-            elif character in "]}":
-                open_brackets.pop()
-            i += 1
-        return i
 
 
 def network_to_toml(network: Network) -> str:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lbtheory.core import FileFormatError
+from lbtheory.core.toml_file import toml_line
 from lbtheory.fluid import Cell, Network, Source, make_rate, network_to_toml, read_network
-from lbtheory.fluid.network_file import toml_line
 
 TEXT = """\
 # two cells
