@@ -117,9 +117,9 @@ def implicit(width: float, mean: float, n: float, code: int, q: Parameters, s: f
 
 
 @leaf
-def workloads(
+def workloads(  # type: ignore[no-untyped-def]
     k, width, mask, codes, parameters, kind, shares, varies, together, ring_cost, ring_flow, node, now, n, out, room, cubics
-):  # type: ignore[no-untyped-def]
+):  # fmt: skip
     """Workload step of every cell; returns the greatest change of a cost at the end of the step, relative to its size.
 
     It is infinite where a cost is not finite, and else 0 unless ``together``. ``node`` (n,) is inflow at the node before,
