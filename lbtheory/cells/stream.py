@@ -32,6 +32,8 @@ class CellStream:
         Sessions that share a prefix; −1: none.
     savings : float array (m,) or None
         Share of the prefill that the prefix saves.
+    targets : int array (m,) or None
+        Cell that a background probe is for; −1: a request that is routed.
     """
 
     arrivals: Array
@@ -41,6 +43,7 @@ class CellStream:
     keys: Array
     sessions: Array | None = None
     savings: Array | None = None
+    targets: Array | None = None
 
     @property
     def session_count(self) -> int:

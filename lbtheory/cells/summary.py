@@ -11,7 +11,7 @@ import numpy as np
 from lbtheory.cells.calibration import oracle_models
 from lbtheory.cells.engine import ESTIMATE, simulate
 from lbtheory.cells.parameters import Parameters
-from lbtheory.cells.policies import make_policy
+from lbtheory.cells.policies import make_schedule
 from lbtheory.cells.records import CellRun
 from lbtheory.cells.scenario import Scenario
 from lbtheory.cells.stream import CellStream, draw_stream
@@ -171,7 +171,7 @@ def compare_policies(
     if len(set(policies)) != len(policies):
         raise ParameterError("`policies` of `compare_policies` names a policy twice. Give each once.")
     for name in policies:
-        make_policy(name)
+        make_schedule(name)
     names = list(dict.fromkeys([REFERENCE, *policies]))
     jobs = [(scenario, names, trial, models, parameters) for trial in range(trials)]
     if workers == 1 or trials == 1:

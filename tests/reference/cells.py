@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from lbtheory.cells.parameters import Parameters
-from lbtheory.cells.policies import Policy
+from lbtheory.cells.policies import Policy, PolicySchedule
 from lbtheory.cells.scenario import Scenario
 from lbtheory.cells.stream import CellStream
 from lbtheory.estimate._kernels import fit
@@ -72,6 +72,7 @@ class Request:
     session: int = -1
     saving: float = 0.0
     hit: bool = False
+    target: int = -1
 
 
 @dataclass(eq=False)
@@ -93,7 +94,7 @@ class System:
     def __init__(
         self,
         scenario: Scenario,
-        policy: Policy,
+        schedule: PolicySchedule,
         stream: CellStream,
         p: Parameters,
         *,
@@ -102,12 +103,14 @@ class System:
         stepsize: np.ndarray,
         disruptions: list[tuple[float, str, int, int, float]],
     ) -> None:
-        self.s, self.policy, self.p, self.eta, self.estimated = scenario, policy, p, stepsize, estimated
+        self.s, self.stages, self.p, self.eta, self.estimated = scenario, schedule.stages, p, stepsize, estimated
+        self.stage = 0
+        self.costs = {"rif", "latency", *(stage.policy.cost for stage in self.stages)}
         self.n = len(scenario.cells)
         self.theta = [(m.a, m.b, m.k, m.w) for m in models]
         self.fitted = np.log(np.array(self.theta))
         self.active = [int(count) for count in scenario.servers]
-        most = [math.floor(count * p.scale_cap) if p.autoscale else count for count in self.active]
+        most = [math.floor(count * p.scale_cap) for count in self.active] if p.autoscale else scenario.most_servers.tolist()
         self.servers = [[Server() for _ in range(count)] for count in most]
         self.ready: list[list[int]] = [[] for _ in most]  # round in which each server that starts is ready
         self.sizes = [list(self.active)]
@@ -124,7 +127,7 @@ class System:
         self.root_alive, self.root_epoch = [True] * roots, [0] * roots
         self.alpha = np.zeros((roots, self.n))
         self.open = np.zeros((roots, self.n), int)
-        self.x = np.zeros((roots, self.n))
+        self.x = np.zeros((len(self.stages), roots, self.n))
         self.weights: np.ndarray | None = None
         self.counts = [0] * self.n
         self.bins: dict[tuple[int, int], float] = {}
@@ -142,12 +145,13 @@ class System:
             request = Request(r, int(stream.keys[r]), i, root, int(stream.prefill[r]), int(stream.decode[r]))
             if stream.sessions is not None and stream.savings is not None:
                 request.session, request.saving = int(stream.sessions[r]), float(stream.savings[r])
+            request.target = -1 if stream.targets is None else int(stream.targets[r])
             self.requests.append(request)
         self.heap: list[tuple[float, int, int, Any]] = []
         self.entered = 0
         self.arrived = self.done = self.failed = 0
         self.now = 0.0
-        self.history: list[list[tuple[float, ...]]] = []
+        self.history: list[list[dict[str, float]]] = []
         self.disruptions = disruptions
         for r, request in enumerate(self.requests):
             self.push(float(stream.arrivals[r]), ROOT, request)
@@ -163,19 +167,19 @@ class System:
 
     def periods(self) -> dict[int, float]:
         """Control loops of this run."""
-        p, mechanism = self.p, self.policy.mechanism
+        p, mechanisms = self.p, {stage.policy.mechanism for stage in self.stages}
         found = {PROBE: p.probe_period}
         if p.leaves > 1:
             found[SHARE] = p.share_period
         if p.autoscale:
             found[SCALE] = p.scale_period
-        if p.aversion and self.policy.averse:
+        if p.aversion and any(stage.policy.averse for stage in self.stages):
             found[ERRORS] = p.error_period
         if self.estimated:
             found[FIT] = p.fit_period
-        if mechanism == "mnlb":
+        if "mnlb" in mechanisms:
             found[PLAN] = p.plan_period
-        if mechanism == "flow":
+        if "flow" in mechanisms:
             found[FLOW] = p.flow_period
         return found
 
@@ -230,11 +234,13 @@ class System:
         """Requests in the servers of a cell."""
         return sum(len(server.holds()) for server in self.servers[j])
 
-    def cost(self, j: int, rif: float, replicas: float) -> float:
+    def cost(self, kind: str, j: int, rif: float, replicas: float) -> float:
         """``f_j``."""
-        if self.policy.cost == "rif":
-            return rif / replicas
-        return softplus_cost(self.theta[j], rif / replicas, self.policy.cost)
+        return rif / replicas if kind == "rif" else softplus_cost(self.theta[j], rif / replicas, kind)
+
+    def live(self, j: int) -> dict[str, float]:
+        """What the current state of a cell is worth."""
+        return self.state(j, float(self.rif(j)))
 
     def error_rate(self, j: int) -> float:
         """``e_j``."""
@@ -246,15 +252,16 @@ class System:
         fade = 2 ** (-(self.now - self.errors[j][2]) / self.p.error_half_life)
         self.errors[j] = [self.errors[j][0] * fade + bad, self.errors[j][1] * fade + 1, self.now]
 
-    def state(self, j: int) -> tuple[float, ...]:
-        """What a probe answers: RIF, replicas, error rate, cost, expected latency."""
-        rif, replicas = float(self.leaf_count[j][0] if self.p.leaves == 1 else self.shared[j]), float(self.active[j])
-        latency = softplus_cost(self.theta[j], rif / replicas, "latency")
-        return rif, replicas, self.error_rate(j), self.cost(j, rif, replicas), latency
+    def state(self, j: int, rif: float) -> dict[str, float]:
+        """What a probe answers when it is told of ``rif`` requests: these, replicas, error rate, costs."""
+        replicas = float(self.active[j])
+        costs = {kind: self.cost(kind, j, rif, replicas) for kind in self.costs}
+        return {"load": rif, "replicas": replicas, "errors": self.error_rate(j), **costs}
 
     def probe(self) -> None:
         """Snapshot."""
-        self.history.append([self.state(j) for j in range(self.n)])
+        told = [self.leaf_count[j][0] if self.p.leaves == 1 else self.shared[j] for j in range(self.n)]
+        self.history.append([self.state(j, float(told[j])) for j in range(self.n)])
 
     def resize(self) -> None:
         """A round of the autoscaler."""
@@ -264,7 +271,7 @@ class System:
         for j in range(self.n):
             self.active[j] += sum(due == turn for due in self.ready[j])
             self.ready[j] = [due for due in self.ready[j] if due > turn]
-            mean = sum(row[j][0] for row in recent) / len(recent) if recent else 0.0
+            mean = sum(row[j]["load"] for row in recent) / len(recent) if recent else 0.0
             wanted = min(max(math.ceil(mean / (self.p.scale_target * self.p.slots)), 1), len(self.servers[j]))
             while self.active[j] + len(self.ready[j]) > wanted:
                 if self.ready[j]:
@@ -278,12 +285,10 @@ class System:
                     self.active[j] += 1
         self.sizes.append(list(self.active))
 
-    def view(self, root: int, j: int) -> tuple[float, ...]:
+    def view(self, root: int, j: int) -> dict[str, float]:
         """What a root sees."""
         if self.p.current_state:
-            rif, replicas = float(self.rif(j)), float(self.active[j])
-            latency = softplus_cost(self.theta[j], rif / replicas, "latency")
-            return rif, replicas, self.error_rate(j), self.cost(j, rif, replicas), latency
+            return self.live(j)
         i = root // self.p.roots
         index = min(math.floor((self.now - self.s.latency[i, j]) / self.p.probe_period), len(self.history) - 1)
         if not self.p.shared_probes:
@@ -291,17 +296,21 @@ class System:
                 index -= 1
         return self.history[max(index, 0)][j]
 
-    def seen_cost(self, root: int, j: int) -> float:
+    def seen_cost(self, kind: str, root: int, j: int) -> float:
         """``ĉ_ij``."""
-        trip = 0.0 if self.policy.cost == "rif" else 2 * self.s.latency[root // self.p.roots, j]
-        return self.view(root, j)[3] + trip
+        trip = 0.0 if kind == "rif" else 2 * self.s.latency[root // self.p.roots, j]
+        return self.view(root, j)[kind] + trip
+
+    def seen_replicas(self, root: int) -> np.ndarray:
+        """Of the admissible cells; 0 for others."""
+        allowed = self.s.allowed[root // self.p.roots]
+        return np.array([self.view(root, j)["replicas"] if allowed[j] else 0.0 for j in range(self.n)])
 
     def start_root(self, root: int) -> None:
         """Fresh."""
-        i = root // self.p.roots
-        seen = np.array([self.view(root, j)[1] if self.s.allowed[i, j] else 0.0 for j in range(self.n)])
+        seen = self.seen_replicas(root)
         self.kept = {key: cell for key, cell in self.kept.items() if key[0] != root}
-        self.x[root], self.alpha[root], self.open[root], self.root_alive[root] = seen / seen.sum(), 0, 0, True
+        self.x[:, root], self.alpha[root], self.open[root], self.root_alive[root] = seen / seen.sum(), 0, 0, True
 
     def exchange(self) -> None:
         """Leaves share."""
@@ -313,7 +322,7 @@ class System:
         p = self.p
         for root in range(len(self.alpha)):
             cells = [j for j in range(self.n) if self.s.allowed[root // p.roots, j]]
-            rates = {j: self.view(root, j)[2] for j in cells}
+            rates = {j: self.view(root, j)["errors"] for j in cells}
             for j in cells:
                 gap = rates[j] - min(rates.values()) - p.aversion_margin
                 old = self.alpha[root, j]
@@ -324,18 +333,24 @@ class System:
                 )
 
     def flow(self) -> None:
-        """Projected step."""
-        for root in range(len(self.x)):
-            i = root // self.p.roots
-            if not self.root_alive[root]:
-                continue
-            cells = np.nonzero(self.s.allowed[i])[0]
-            step = self.eta[i] * self.p.flow_period
-            z = np.array([self.x[root, j] - step * self.seen_cost(root, j) for j in cells])
-            self.x[root] = 0
-            floor = self.p.mixing / len(cells)
-            above = np.maximum(project(z) - floor, 0)
-            self.x[root, cells] = floor + (1 - self.p.mixing) * above / above.sum() if floor else project(z)
+        """Projected step of every stage that still routes requests."""
+        for k, stage in enumerate(self.stages[: self.stage + 1]):
+            later = self.stages[k + 1 : self.stage + 1]
+            gone = any(other.start + other.ramp <= self.now for other in later) or len(later) > 1
+            for root in range(self.x.shape[1]):
+                if stage.policy.mechanism == "flow" and not gone and self.root_alive[root]:
+                    self.flow_step(k, stage.policy, root)
+
+    def flow_step(self, k: int, policy: Policy, root: int) -> None:
+        """One root, one stage."""
+        i = root // self.p.roots
+        cells = np.nonzero(self.s.allowed[i])[0]
+        step = self.eta[k, i] * self.p.flow_period
+        z = np.array([self.x[k, root, j] - step * self.seen_cost(policy.cost, root, j) for j in cells])
+        self.x[k, root] = 0
+        floor = self.p.mixing / len(cells)
+        above = np.maximum(project(z) - floor, 0)
+        self.x[k, root, cells] = floor + (1 - self.p.mixing) * above / above.sum() if floor else project(z)
 
     def plan(self) -> None:
         """The linear program of MNLB, by HiGHS."""
@@ -344,7 +359,7 @@ class System:
         self.counts = [0] * n
         arcs = [(i, j) for i in range(n) for j in range(n) if self.s.allowed[i, j]]
         headroom = p.plan_capacity or max(0.9, 1.05 * self.s.utilisation)
-        limit = [headroom * self.history[-1][j][1] * self.s.server_rates[j] for j in range(n)]
+        limit = [headroom * self.history[-1][j]["replicas"] * self.s.server_rates[j] for j in range(n)]
         price = [2 * self.s.latency[i, j] for i, j in arcs] + [p.overflow_price] * n
         into = np.zeros((n, len(arcs) + n))
         out = np.zeros((n, len(arcs) + n))
@@ -403,6 +418,11 @@ class System:
         elif kind == "crash root":
             self.root_alive[j * self.p.roots + index] = False
             self.root_epoch[j * self.p.roots + index] += 1
+        elif kind == "stage":
+            self.stage = index
+            for root in [root for root, alive in enumerate(self.root_alive) if alive]:
+                seen = self.seen_replicas(root)
+                self.x[index, root] = seen / seen.sum()
         else:
             self.start_root(j * self.p.roots + index)
 
@@ -412,7 +432,7 @@ class System:
         """Route it."""
         self.arrived += 1
         i, m = request.source, self.p.roots
-        self.counts[i] += 1
+        self.counts[i] += request.target < 0
         peers = [i * m + (request.root - i * m + step) % m for step in range(m)]
         alive = [root for root in peers if self.root_alive[root]]
         if not alive:
@@ -420,7 +440,7 @@ class System:
             self.failed += 1
             return
         request.root = alive[0]
-        request.cell = j = self.route(request)
+        request.cell = j = self.route(request) if request.target < 0 else request.target
         request.phase = "out"
         if request.session >= 0:
             self.kept[request.root, request.session] = j
@@ -429,31 +449,41 @@ class System:
         self.wire[j] += 1
         self.push(self.now + self.s.latency[i, j], LEAF, request)
 
+    def policy_of(self, request: Request) -> tuple[int, Policy]:
+        """Stage and policy that a request goes by."""
+        k = self.stage
+        share = (self.now - self.stages[k].start) / self.stages[k].ramp if self.stages[k].ramp else 1.0
+        if share < 1 and uniform(request.key, 4) * self.stages[k].ramp >= self.now - self.stages[k].start:
+            k -= 1
+        return k, self.stages[k].policy
+
     def scores(self, request: Request) -> tuple[str, dict[int, float]]:
         """("least" or "weight", score by admissible cell)."""
-        root, mechanism = request.root, self.policy.mechanism
+        k, policy = self.policy_of(request)
+        root, mechanism = request.root, policy.mechanism
         cells = [j for j in range(self.n) if self.s.allowed[request.source, j]]
         if mechanism == "flow":
-            return "weight", {j: self.x[root, j] for j in cells}
+            return "weight", {j: self.x[k, root, j] for j in cells}
         if mechanism == "mnlb" and self.weights is not None:
             return "weight", {j: self.weights[request.source, j] for j in cells}
         if mechanism in ("random", "mnlb", "power-of-two"):
-            return "weight", {j: self.view(root, j)[1] for j in cells}
+            return "weight", {j: self.view(root, j)["replicas"] for j in cells}
         if mechanism == "discrete":
-            return "least", {j: self.seen_cost(root, j) for j in cells}
+            return "least", {j: self.seen_cost(policy.cost, root, j) for j in cells}
         if mechanism == "least-connections":
-            return "least", {j: self.open[root, j] / self.view(root, j)[1] for j in cells}
+            return "least", {j: self.open[root, j] / self.view(root, j)["replicas"] for j in cells}
         if mechanism == "clairvoyant":
-            live = {j: self.cost(j, float(self.rif(j) + self.wire[j]), float(self.active[j])) for j in cells}
+            live = {j: self.state(j, float(self.rif(j) + self.wire[j]))[policy.cost] for j in cells}
             return "least", {j: live[j] + 2 * self.s.latency[request.source, j] for j in cells}
-        load = {j: self.view(root, j)[0] / self.view(root, j)[1] for j in cells}
+        load = {j: self.view(root, j)["rif"] for j in cells}
         hot = {j: sum(load[k] < load[j] for k in cells) >= self.p.hot_quantile * len(cells) for j in cells}
-        return "least", {j: 1e6 + load[j] if hot[j] else self.seen_cost(root, j) for j in cells}
+        return "least", {j: 1e6 + load[j] if hot[j] else self.seen_cost(policy.cost, root, j) for j in cells}
 
     def pick(self, request: Request, refused: set[int], u: float, second: float) -> int:
         """A cell not refused, or −1."""
         how, score = self.scores(request)
-        if not refused and self.policy.mechanism == "discrete" and uniform(request.key, 3) < self.p.mixing:
+        mechanism = self.policy_of(request)[1].mechanism
+        if not refused and mechanism == "discrete" and uniform(request.key, 3) < self.p.mixing:
             self.exploring.add(request.number)
         if request.number in self.exploring:
             score = dict.fromkeys(score, 0.0)
@@ -462,12 +492,12 @@ class System:
             ties = [j for j, value in left.items() if value == min(left.values())]
             return -1 if not ties else ties[int(u * len(ties))] if self.p.random_ties else ties[0]
         first = draw(score, refused, u)
-        if self.policy.mechanism != "power-of-two" or first < 0:
+        if mechanism != "power-of-two" or first < 0:
             return first
         other = draw(score, refused | {first}, second)
         if other < 0:
             return first
-        load = {j: self.view(request.root, j)[0] / self.view(request.root, j)[1] for j in (first, other)}
+        load = {j: self.view(request.root, j)["rif"] for j in (first, other)}
         return other if load[other] < load[first] else first
 
     def route(self, request: Request) -> int:
@@ -476,7 +506,7 @@ class System:
         first = at = self.home(request)
         if first < 0:
             first = at = self.pick(request, set(), uniform(key, 0), uniform(key, 1))
-        if not (self.alpha[request.root] > 0).any():
+        if not self.policy_of(request)[1].averse or not (self.alpha[request.root] > 0).any():
             return first
         refused: set[int] = set()
         for attempt in range(self.n):
@@ -494,12 +524,14 @@ class System:
             return -1
         cells = [j for j in range(self.n) if self.s.allowed[request.source, j]]
         if self.p.affinity == "hash":
-            draws = {j: -math.log(1 - uniform(request.session, 4096 + j)) / self.view(request.root, j)[1] for j in cells}
+            draws = {
+                j: -math.log(1 - uniform(request.session, 4096 + j)) / self.view(request.root, j)["replicas"] for j in cells
+            }
             return min(draws, key=lambda j: draws[j])
         home = self.kept.get((request.root, request.session), -1)
         if home < 0 or self.p.affinity == "sticky" or len(cells) == 1:
             return home
-        cost = {j: self.view(request.root, j)[4] + 2 * self.s.latency[request.source, j] for j in cells}
+        cost = {j: self.seen_cost("latency", request.root, j) for j in cells}
         best = min((j for j in cells if j != home), key=lambda j: cost[j])
         saved = self.p.expected_saving * self.s.prefill_tokens.mean * self.times[home][0]
         return home if cost[home] - saved < cost[best] else best
