@@ -6,7 +6,7 @@ import numpy as np
 
 from lbtheory.cells.scenario import Scenario
 from lbtheory.cells.stream import CellStream
-from lbtheory.core import generator, readonly
+from lbtheory.core import frozen, generator
 
 
 def with_background(stream: CellStream, scenario: Scenario, period: float, trial: int = 0) -> CellStream:
@@ -31,9 +31,9 @@ def with_background(stream: CellStream, scenario: Scenario, period: float, trial
     columns = (stream.arrivals, stream.sources, stream.prefill, stream.decode, stream.keys, np.full(m, -1))
     joined = [np.concatenate([ours, theirs]).astype(ours.dtype) for ours, theirs in zip(columns, own, strict=True)]
     order = np.argsort(joined[0], kind="stable")
-    times, sources_, prefill, decode, keys, targets = (readonly(column[order]) for column in joined)
+    times, sources_, prefill, decode, keys, targets = (frozen(column[order]) for column in joined)
     rest = {
-        name: None if column is None else readonly(np.concatenate([column, np.full(len(own[0]), fill, column.dtype)])[order])
+        name: None if column is None else frozen(np.concatenate([column, np.full(len(own[0]), fill, column.dtype)])[order])
         for name, column, fill in (("sessions", stream.sessions, -1), ("savings", stream.savings, 0.0))
     }
     return replace(stream, arrivals=times, sources=sources_, prefill=prefill, decode=decode, keys=keys, targets=targets, **rest)

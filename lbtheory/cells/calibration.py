@@ -109,9 +109,14 @@ def calibrate(
 
 
 def oracle_models(
-    scenario: Scenario, *, completions: int = COMPLETIONS, parameters: Parameters | None = None
+    scenario: Scenario,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    completions: int = COMPLETIONS,
+    parameters: Parameters | None = None,
 ) -> list[Softplus]:
     """Calibrated model of one replica of every cell."""
     return [
-        calibrate(scenario, j, completions=completions, parameters=parameters).fit.model for j in range(len(scenario.cells))
+        calibrate(scenario, j, levels=levels, completions=completions, parameters=parameters).fit.model
+        for j in range(len(scenario.cells))
     ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.kernels.table import Found, read
-from lbtheory.core import readonly
+from lbtheory.core import frozen, readonly
 
 if TYPE_CHECKING:
     from lbtheory.cells.parameters import Parameters
@@ -17,7 +17,7 @@ Array = np.ndarray
 
 REASONS = ("", "overflow", "unhealthy", "server lost", "no leaf", "no root")
 """Why a request failed, by code."""
-_TYPES = dict.fromkeys(("source", "cell", "server", "prefill", "session"), np.int32) | {"reason": np.int8}
+_TYPES: dict[str, type] = dict.fromkeys(("source", "cell", "server", "prefill", "session"), np.int32) | {"reason": np.int8}
 _TYPES |= dict.fromkeys(("done", "failed", "hit", "diverted"), np.bool_)
 
 
@@ -101,7 +101,7 @@ class CellRun:
     @classmethod
     def of(cls, scenario: "Scenario", policy: str, st: layout.State, parameters: "Parameters") -> "CellRun":
         """Read the final state of the engine."""
-        m = int((st.request["target"] < 0).sum())
+        m = np.count_nonzero(st.request["target"] < 0)
         found = Found(**{name: np.empty(m, _TYPES.get(name, np.float64)) for name in Found._fields})
         background = read(st.request, scenario.latency, found)
         return cls(
@@ -109,7 +109,7 @@ class CellRun:
             names=tuple(cell.name for cell in scenario.cells),
             warmup=scenario.warmup,
             duration=scenario.duration,
-            **{name: readonly(column) for name, column in found._asdict().items()},
+            **{name: frozen(column) for name, column in found._asdict().items()},
             events=int(st.ints[layout.EVENTS]),
             background=background,
             probes_per_second=float(scenario.allowed.sum()) / parameters.probe_period,

@@ -1,8 +1,8 @@
 """Stepsize of flow routing: ``η = κ s/Σ_k λ_k max(τ_k^max, floor)`` (ours).
 
-The paper has "inversely proportional to the mean network latency". ``s = min_j μ_j'/f_j'`` at 80 % of capacity (a parameter) turns
-the cost into a rate. With this ``η`` the sufficient condition for local stability ``max_j 2(f_j'/μ_j') Σ_i λ_i η_i τ_i^max < 1`` holds
-for every ``κ < ½`` at those slopes, whatever the number of cells.
+The paper has "inversely proportional to the mean network latency". ``s = min_j μ_j'/f_j'`` at 80 % of capacity (a parameter)
+turns the cost into a rate. With this ``η`` the sufficient condition for local stability,
+``max_j 2(f_j'/μ_j') Σ_i λ_i η_i τ_i^max < 1``, holds for every ``κ < ½`` at those slopes, whatever the number of cells.
 """
 
 from collections.abc import Sequence

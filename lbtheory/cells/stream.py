@@ -8,7 +8,7 @@ import numpy as np
 
 from lbtheory.cells.demand import STEADY
 from lbtheory.cells.scenario import Scenario, ScenarioError
-from lbtheory.core import ParameterError, generator, readonly, whole_number
+from lbtheory.core import ParameterError, frozen, generator, readonly, whole_number
 
 Array = np.ndarray
 
@@ -107,11 +107,11 @@ def draw_stream(scenario: Scenario, trial: int = 0) -> CellStream:
     times, sources, prefill, decode, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(times, kind="stable")
     return CellStream(
-        arrivals=readonly(times[order]),
-        sources=readonly(sources[order]),
-        prefill=readonly(prefill[order]),
-        decode=readonly(decode[order]),
-        keys=readonly(keys[order]),
+        arrivals=frozen(times[order]),
+        sources=frozen(sources[order]),
+        prefill=frozen(prefill[order]),
+        decode=frozen(decode[order]),
+        keys=frozen(keys[order]),
     )
 
 

@@ -524,9 +524,8 @@ class System:
             return -1
         cells = [j for j in range(self.n) if self.s.allowed[request.source, j]]
         if self.p.affinity == "hash":
-            draws = {
-                j: -math.log(1 - uniform(request.session, 4096 + j)) / self.view(request.root, j)["replicas"] for j in cells
-            }
+            seen = {j: self.view(request.root, j)["replicas"] for j in cells}
+            draws = {j: -math.log(1 - uniform(request.session, 4096 + j)) / seen[j] for j in cells}
             return min(draws, key=lambda j: draws[j])
         home = self.kept.get((request.root, request.session), -1)
         if home < 0 or self.p.affinity == "sticky" or len(cells) == 1:

@@ -14,8 +14,9 @@ from lbtheory.core import ParameterError, UnknownNameError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """From ``start`` on, a share of the requests that grows linearly to 1 in ``ramp`` seconds goes by ``policy``; others by the one
-    before. Flow routing starts each stage in proportion to the replicas.
+    """From ``start`` on, a share of the requests that grows linearly to 1 in ``ramp`` seconds goes by ``policy``.
+
+    The others go by the stage before. Flow routing starts each of its stages in proportion to the replicas.
     """
 
     policy: Policy
