@@ -9,7 +9,8 @@ EVENTS = [
     {"kind": "outage", "start": 180.0, "end": 240.0, "cell": 1},
     {"kind": "unhealthy", "start": 300.0, "end": 360.0, "cell": 2, "share": 0.5},
 ]
-RUNS = [("rand", True), ("mnlb", True), ("flow-grad", False), ("flow-grad", True)]
+RUNS = [("rand", True), ("mnlb", True), ("mnlb,flow-grad@150", True), ("flow-grad", False), ("flow-grad", True)]
+"""Policy or schedule, error aversion."""
 
 
 def cells(scale):

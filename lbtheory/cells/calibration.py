@@ -59,7 +59,7 @@ def closed_loop_latency(
     completions : int
         Counted; ``completions/2`` before them are not.
     parameters : Parameters, optional
-        Queues are unbounded here.
+        Queues are unbounded here, replicas fixed, and there are no sessions.
     """
     if requests < 1 or completions < 1:
         raise ParameterError(f"`requests` and `completions` must be ≥ 1; got {requests} and {completions}.")
@@ -84,7 +84,8 @@ def closed_loop_latency(
         decode=readonly(decode),
         keys=readonly(rng.integers(0, 2**64, total, dtype=np.uint64)),
     )
-    lim, net, st, est = layout_of(alone, make_schedule("rand"), stream, None, parameters or Parameters())
+    p = replace(parameters or Parameters(), affinity="none", autoscale=False)
+    lim, net, st, est = layout_of(alone, make_schedule("rand"), stream, None, p)
     run_kernels(lim._replace(closed=True, queue=-1, aversion=False, end=np.inf), net, st, est)
     finished = np.sort(st.request["finished"][st.request["status"] == layout.DONE])
     return float(requests * (finished[warm + completions - 1] - finished[warm - 1]) / completions)

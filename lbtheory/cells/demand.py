@@ -59,8 +59,7 @@ class Demand:
     def factor(self, t: Array) -> Array:
         """At times ``t``, seconds."""
         gathered = np.where(t % MINUTE < self.width, MINUTE / self.width, 0.0)
-        risen = np.clip((t - self.ramp_start) / max(self.ramp_end - self.ramp_start, np.finfo(float).tiny), 0.0, 1.0)
-        ramp = self.ramp_from + (1 - self.ramp_from) * risen if self.ramp_from != 1 else 1.0
+        ramp = np.interp(t, [self.ramp_start, self.ramp_end], [self.ramp_from, 1.0]) if self.ramp_from != 1 else 1.0
         wave = 1 + self.wave * np.sin(2 * np.pi * t / self.period)
         factor: Array = ramp * wave * (1 - self.gathered + self.gathered * gathered)
         return factor

@@ -179,7 +179,7 @@ def build(kind: type[Built], table: dict[str, Any], *place: str | int, cells: li
     except ScenarioError as error:
         raise Misplaced(error, *place, *error.where) from None
     except InputError as error:
-        named = [key for key in re.findall(r"`(\w+)`", str(error)) if key in values]
+        named = [key for key in re.findall(r"(?:`|unknown )(\w+)", str(error)) if key in values]
         raise Misplaced(error, *place, *named[:1]) from None
 
 
