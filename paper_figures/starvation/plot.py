@@ -50,7 +50,14 @@ def compare(tables):
 def numbers(tables):
     """Numbers of the caption."""
     rows = compare(tables).set_index(["policy", "variant"])
-    keys = {"plain": "plain", "prior pull": "pull", "dithering": "dither", "probing": "probe", "all four": "all", "in flight counted": "aged"}
+    keys = {
+        "plain": "plain",
+        "prior pull": "pull",
+        "dithering": "dither",
+        "probing": "probe",
+        "all four": "all",
+        "in flight counted": "aged",
+    }
     found = {}
     for policy in ("disc_lat", "flow_lat", "disc_grad", "flow_grad"):
         for variant, short in keys.items():
