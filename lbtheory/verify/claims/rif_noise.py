@@ -28,7 +28,7 @@ def check(laboratory: Laboratory) -> Verdict:
 
 CLAIM = Claim(
     id="rif-noise",
-    statement="multiplicative noise of 50 % in the latency models leaves Disc-RIF and Flow-RIF as they are and slows Disc-Lat down",
+    statement="multiplicative noise of 50 % in the latency models leaves the RIF policies as they are and slows Disc-Lat down",
     source="DLB paper, section 5.4 and Figure 7",
     hypotheses=("six cells of the random scenarios, 80 %", "calibrated latency models, projected after the noise"),
     kind=Kind.EMPIRICAL,
