@@ -14,19 +14,18 @@ Row = tuple[float, int, int, int, float]
 
 
 def disruption_rows(scenario: Scenario, schedule: PolicySchedule, p: Parameters) -> np.ndarray:
-    """Rows by time; at one time, events in their order, then capacity, then stages of the policy schedule.
+    """Rows by time; at one time replicas, then other events in their order, then stages of the policy schedule.
 
     Raises
     ------
     ScenarioError
         A router replica that a cell does not have; an outage or a capacity schedule beside the autoscaler.
     """
-    rows: list[Row] = []
+    rows = _replicas(scenario, p)
     for index, event in enumerate(scenario.events):
         if event.kind in ("unhealthy", "slow", "crash"):
             for j in scenario.event_cells(index):
                 rows += _event(scenario, event, index, j, p)
-    rows += _replicas(scenario, p)
     rows += [(stage.start, layout.START_STAGE, 0, k, 0.0) for k, stage in enumerate(schedule.stages) if k > 0]
     rows.sort(key=lambda row: row[0])
     return np.array(rows, layout.DISRUPTION)

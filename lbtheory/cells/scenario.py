@@ -180,7 +180,7 @@ class Scenario:
         How the arrival rates vary over time.
     events : sequence of Event
     capacity : sequence of CapacityStep
-        Replicas by time; until its first step a cell has its ``servers``. `capacities`, `utilisation` and bursts go by these.
+        Replicas by time. Until its first step a cell has its ``servers``; by these go `capacities`, `utilisation` and bursts.
     seed : int
 
     Raises

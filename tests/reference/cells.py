@@ -1,192 +1,52 @@
 """Plain oracle of the cell simulator, written from its rules: one heap of events, Python objects, everything looked up afresh.
 
-`System.step` does one event of a request, or all control loops that are due at one time, as the compiled engine does. Views are
-kept as the whole history of snapshots. Conservation is recounted from the servers after every step.
+`System.step` does one event of a request, or all control loops that are due at one time, as the compiled engine does.
+Conservation is recounted from the servers after every step.
 """
 
 import heapq
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from scipy.optimize import linprog
-
-from lbtheory.cells.parameters import Parameters
-from lbtheory.cells.policies import Policy, PolicySchedule
-from lbtheory.cells.scenario import Scenario
-from lbtheory.cells.stream import CellStream
-from lbtheory.estimate._kernels import fit
-from lbtheory.fluid.rates import Softplus
-
-PREFILL, DECODE, LEAF, CLIENT, DISRUPT, SHARE, PROBE, SCALE, ERRORS, FIT, PLAN, FLOW, ROOT = range(13)
-WORD = 2**64 - 1
-
-
-def uniform(key: int, k: int) -> float:
-    """SplitMix64 of the key and the index, as 53 bits."""
-    z = (key + (k + 1) * 0x9E3779B97F4A7C15) & WORD
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
-    return ((z ^ (z >> 31)) >> 11) / 2**53
-
-
-def softplus_cost(theta: tuple[float, float, float, float], n: float, cost: str) -> float:
-    """``ℓ`` or ``ℓ²/(ℓ − nℓ')``."""
-    a, b, k, w = theta
-    u = (n - k) / w
-    latency = a + b * w * (max(u, 0.0) + math.log1p(math.exp(-abs(u))))
-    if cost == "latency":
-        return latency
-    share = 1 / (1 + math.exp(u))
-    fall = (a - b * k) + b * (w * (max(-u, 0.0) + math.log1p(math.exp(-abs(u)))) + n * share)
-    return min(max(latency**2 / fall, -1e9), 1e9)
+from lbtheory.cells.policies import Policy
+from tests.reference.cell_loops import ControlledSystem
+from tests.reference.cell_parts import (
+    CLIENT,
+    DECODE,
+    DISRUPT,
+    ERRORS,
+    FIT,
+    FLOW,
+    LEAF,
+    PLAN,
+    PREFILL,
+    PROBE,
+    ROOT,
+    SCALE,
+    SHARE,
+    Request,
+    Server,
+    draw,
+    uniform,
+)
 
 
-def project(z: np.ndarray) -> np.ndarray:
-    """Simplex projection by sorting."""
-    ordered = np.sort(z)[::-1]
-    shift = (np.cumsum(ordered) - 1) / np.arange(1, len(z) + 1)
-    return np.maximum(z - shift[np.nonzero(ordered > shift)[0][-1]], 0)
+class System(ControlledSystem):
+    """A run, event by event."""
 
-
-@dataclass(eq=False)
-class Request:
-    """One request; ``phase`` is where it is."""
-
-    number: int
-    key: int
-    source: int
-    root: int
-    prefill: int
-    decode: int
-    phase: str = "future"
-    cell: int = -1
-    server: int = -1
-    leaf: int = -1
-    accepted: float = math.nan
-    finished: float = math.nan
-    returned: float = math.nan
-    load: float = 0.0
-    epochs: tuple[int, int] = (0, 0)
-    session: int = -1
-    saving: float = 0.0
-    hit: bool = False
-    target: int = -1
-
-
-@dataclass(eq=False)
-class Server:
-    """Queue, engine, slots."""
-
-    queue: list[Request] = field(default_factory=list)
-    engine: Request | None = None
-    slots: list[Request] = field(default_factory=list)
-
-    def holds(self) -> list[Request]:
-        """Everything in it."""
-        return self.queue + ([self.engine] if self.engine else []) + self.slots
-
-
-class System:
-    """A run under a policy."""
-
-    def __init__(
-        self,
-        scenario: Scenario,
-        schedule: PolicySchedule,
-        stream: CellStream,
-        p: Parameters,
-        *,
-        models: list[Softplus],
-        estimated: bool,
-        stepsize: np.ndarray,
-        disruptions: list[tuple[float, str, int, int, float]],
-    ) -> None:
-        self.s, self.stages, self.p, self.eta, self.estimated = scenario, schedule.stages, p, stepsize, estimated
-        self.stage = 0
-        self.costs = {"rif", "latency", *(stage.policy.cost for stage in self.stages)}
-        self.n = len(scenario.cells)
-        self.theta = [(m.a, m.b, m.k, m.w) for m in models]
-        self.fitted = np.log(np.array(self.theta))
-        self.active = [int(count) for count in scenario.servers]
-        most = [math.floor(count * p.scale_cap) for count in self.active] if p.autoscale else scenario.most_servers.tolist()
-        self.servers = [[Server() for _ in range(count)] for count in most]
-        self.ready: list[list[int]] = [[] for _ in most]  # round in which each server that starts is ready
-        self.sizes = [list(self.active)]
-        self.probed = 0  # snapshots that the autoscaler has used
-        self.failing = [0.0] * self.n
-        self.times = [[cell.prefill_token_time, cell.decode_token_time] for cell in scenario.cells]
-        self.errors = [[0.0, 0.0, 0.0] for _ in range(self.n)]
-        self.leaf_count = [[0] * p.leaves for _ in range(self.n)]
-        self.leaf_alive = [[True] * p.leaves for _ in range(self.n)]
-        self.leaf_epoch = [[0] * p.leaves for _ in range(self.n)]
-        self.leaf_crash = [[0.0] * p.leaves for _ in range(self.n)]
-        self.turn, self.shared, self.wire = [0] * self.n, [0] * self.n, [0] * self.n
-        roots = self.n * p.roots
-        self.root_alive, self.root_epoch = [True] * roots, [0] * roots
-        self.alpha = np.zeros((roots, self.n))
-        self.open = np.zeros((roots, self.n), int)
-        self.x = np.zeros((len(self.stages), roots, self.n))
-        self.weights: np.ndarray | None = None
-        self.counts = [0] * self.n
-        self.bins: dict[tuple[int, int], float] = {}
-        self.window: list[tuple[int, int, int]] = []
-        self.fits = 0
-        self.exploring: set[int] = set()
-        self.holders: dict[tuple[int, int], int] = {}
-        self.kept: dict[tuple[int, int], int] = {}
-        self.requests = []
-        seen = [0] * self.n
-        for r in range(len(stream)):
-            i = int(stream.sources[r])
-            root = i * p.roots + seen[i] % p.roots
-            seen[i] += 1
-            request = Request(r, int(stream.keys[r]), i, root, int(stream.prefill[r]), int(stream.decode[r]))
-            if stream.sessions is not None and stream.savings is not None:
-                request.session, request.saving = int(stream.sessions[r]), float(stream.savings[r])
-            request.target = -1 if stream.targets is None else int(stream.targets[r])
-            self.requests.append(request)
-        self.heap: list[tuple[float, int, int, Any]] = []
-        self.entered = 0
-        self.arrived = self.done = self.failed = 0
-        self.now = 0.0
-        self.history: list[list[dict[str, float]]] = []
-        self.disruptions = disruptions
-        for r, request in enumerate(self.requests):
-            self.push(float(stream.arrivals[r]), ROOT, request)
-        for d in disruptions:
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        for request in self.requests:
+            self.push(request.arrival, ROOT, request)
+        for d in self.disruptions:
             self.push(d[0], DISRUPT, d)
         self.rounds = {kind: 0 for kind in (SHARE, PROBE, SCALE, ERRORS, FIT, PLAN, FLOW)}
         self.probe()
         self.probed = 1
-        for root in range(roots):
+        for root in range(len(self.alpha)):
             self.start_root(root)
         for kind, period in self.periods().items():
             self.push(period, kind, None)
-
-    def periods(self) -> dict[int, float]:
-        """Control loops of this run."""
-        p, mechanisms = self.p, {stage.policy.mechanism for stage in self.stages}
-        found = {PROBE: p.probe_period}
-        if p.leaves > 1:
-            found[SHARE] = p.share_period
-        if p.autoscale:
-            found[SCALE] = p.scale_period
-        if p.aversion and any(stage.policy.averse for stage in self.stages):
-            found[ERRORS] = p.error_period
-        if self.estimated:
-            found[FIT] = p.fit_period
-        if "mnlb" in mechanisms:
-            found[PLAN] = p.plan_period
-        if "flow" in mechanisms:
-            found[FLOW] = p.flow_period
-        return found
-
-    def push(self, time: float, kind: int, what: Any) -> None:
-        """Enter an event."""
-        self.entered += 1
-        heapq.heappush(self.heap, (time, kind, self.entered, what))
 
     def busy(self) -> bool:
         """Whether a request still has something ahead of it."""
@@ -229,204 +89,6 @@ class System:
         inside = sum(len(server.holds()) for cell in self.servers for server in cell)
         assert inside == sum(request.phase in ("waiting", "prefill", "blocked", "decode") for request in self.requests)
         return inside + sum(request.phase in ("out", "back", "error") for request in self.requests)
-
-    def rif(self, j: int) -> int:
-        """Requests in the servers of a cell."""
-        return sum(len(server.holds()) for server in self.servers[j])
-
-    def cost(self, kind: str, j: int, rif: float, replicas: float) -> float:
-        """``f_j``."""
-        return rif / replicas if kind == "rif" else softplus_cost(self.theta[j], rif / replicas, kind)
-
-    def live(self, j: int) -> dict[str, float]:
-        """What the current state of a cell is worth."""
-        return self.state(j, float(self.rif(j)))
-
-    def error_rate(self, j: int) -> float:
-        """``e_j``."""
-        bad, every, last = self.errors[j]
-        return bad / every * 2 ** (-(self.now - last) / self.p.idle_half_life) if bad > 0 else 0.0
-
-    def outcome(self, j: int, bad: float) -> None:
-        """Decayed sums."""
-        fade = 2 ** (-(self.now - self.errors[j][2]) / self.p.error_half_life)
-        self.errors[j] = [self.errors[j][0] * fade + bad, self.errors[j][1] * fade + 1, self.now]
-
-    def state(self, j: int, rif: float) -> dict[str, float]:
-        """What a probe answers when it is told of ``rif`` requests: these, replicas, error rate, costs."""
-        replicas = float(self.active[j])
-        costs = {kind: self.cost(kind, j, rif, replicas) for kind in self.costs}
-        return {"load": rif, "replicas": replicas, "errors": self.error_rate(j), **costs}
-
-    def probe(self) -> None:
-        """Snapshot."""
-        told = [self.leaf_count[j][0] if self.p.leaves == 1 else self.shared[j] for j in range(self.n)]
-        self.history.append([self.state(j, float(told[j])) for j in range(self.n)])
-
-    def resize(self) -> None:
-        """A round of the autoscaler."""
-        turn, lag = self.rounds[SCALE], math.ceil(self.p.start_lag / self.p.scale_period)
-        recent = self.history[self.probed :]
-        self.probed = len(self.history)
-        for j in range(self.n):
-            self.active[j] += sum(due == turn for due in self.ready[j])
-            self.ready[j] = [due for due in self.ready[j] if due > turn]
-            mean = sum(row[j]["load"] for row in recent) / len(recent) if recent else 0.0
-            wanted = min(max(math.ceil(mean / (self.p.scale_target * self.p.slots)), 1), len(self.servers[j]))
-            while self.active[j] + len(self.ready[j]) > wanted:
-                if self.ready[j]:
-                    self.ready[j].remove(max(self.ready[j]))
-                else:
-                    self.active[j] -= 1
-            while self.active[j] + len(self.ready[j]) < wanted:
-                if lag:
-                    self.ready[j].append(turn + lag)
-                else:
-                    self.active[j] += 1
-        self.sizes.append(list(self.active))
-
-    def view(self, root: int, j: int) -> dict[str, float]:
-        """What a root sees."""
-        if self.p.current_state:
-            return self.live(j)
-        i = root // self.p.roots
-        index = min(math.floor((self.now - self.s.latency[i, j]) / self.p.probe_period), len(self.history) - 1)
-        if not self.p.shared_probes:
-            while index > 0 and index % self.p.roots != root % self.p.roots:
-                index -= 1
-        return self.history[max(index, 0)][j]
-
-    def seen_cost(self, kind: str, root: int, j: int) -> float:
-        """``ĉ_ij``."""
-        trip = 0.0 if kind == "rif" else 2 * self.s.latency[root // self.p.roots, j]
-        return self.view(root, j)[kind] + trip
-
-    def seen_replicas(self, root: int) -> np.ndarray:
-        """Of the admissible cells; 0 for others."""
-        allowed = self.s.allowed[root // self.p.roots]
-        return np.array([self.view(root, j)["replicas"] if allowed[j] else 0.0 for j in range(self.n)])
-
-    def start_root(self, root: int) -> None:
-        """Fresh."""
-        seen = self.seen_replicas(root)
-        self.kept = {key: cell for key, cell in self.kept.items() if key[0] != root}
-        self.x[:, root], self.alpha[root], self.open[root], self.root_alive[root] = seen / seen.sum(), 0, 0, True
-
-    def exchange(self) -> None:
-        """Leaves share."""
-        for j in range(self.n):
-            self.shared[j] = sum(c for c, alive in zip(self.leaf_count[j], self.leaf_alive[j], strict=True) if alive)
-
-    def avert(self) -> None:
-        """Aversion rates."""
-        p = self.p
-        for root in range(len(self.alpha)):
-            cells = [j for j in range(self.n) if self.s.allowed[root // p.roots, j]]
-            rates = {j: self.view(root, j)["errors"] for j in cells}
-            for j in cells:
-                gap = rates[j] - min(rates.values()) - p.aversion_margin
-                old = self.alpha[root, j]
-                self.alpha[root, j] = (
-                    min(p.aversion_cap, old + p.aversion_gain * gap)
-                    if gap > 0
-                    else max(0.0, p.aversion_decay * old - p.aversion_step)
-                )
-
-    def flow(self) -> None:
-        """Projected step of every stage that still routes requests."""
-        for k, stage in enumerate(self.stages[: self.stage + 1]):
-            later = self.stages[k + 1 : self.stage + 1]
-            gone = any(other.start + other.ramp <= self.now for other in later) or len(later) > 1
-            for root in range(self.x.shape[1]):
-                if stage.policy.mechanism == "flow" and not gone and self.root_alive[root]:
-                    self.flow_step(k, stage.policy, root)
-
-    def flow_step(self, k: int, policy: Policy, root: int) -> None:
-        """One root, one stage."""
-        i = root // self.p.roots
-        cells = np.nonzero(self.s.allowed[i])[0]
-        step = self.eta[k, i] * self.p.flow_period
-        z = np.array([self.x[k, root, j] - step * self.seen_cost(policy.cost, root, j) for j in cells])
-        self.x[k, root] = 0
-        floor = self.p.mixing / len(cells)
-        above = np.maximum(project(z) - floor, 0)
-        self.x[k, root, cells] = floor + (1 - self.p.mixing) * above / above.sum() if floor else project(z)
-
-    def plan(self) -> None:
-        """The linear program of MNLB, by HiGHS."""
-        p, n = self.p, self.n
-        rate = np.array([max(count, 1) for count in self.counts]) / p.plan_period
-        self.counts = [0] * n
-        arcs = [(i, j) for i in range(n) for j in range(n) if self.s.allowed[i, j]]
-        headroom = p.plan_capacity or max(0.9, 1.05 * self.s.utilisation)
-        limit = [headroom * self.history[-1][j]["replicas"] * self.s.server_rates[j] for j in range(n)]
-        price = [2 * self.s.latency[i, j] for i, j in arcs] + [p.overflow_price] * n
-        into = np.zeros((n, len(arcs) + n))
-        out = np.zeros((n, len(arcs) + n))
-        for a, (i, j) in enumerate(arcs):
-            into[j, a] = out[i, a] = 1
-        into[range(n), range(len(arcs), len(arcs) + n)] = -1
-        answer = linprog(price, A_ub=into, b_ub=limit, A_eq=out, b_eq=rate, method="highs")
-        assert answer.status == 0
-        self.weights = np.zeros((n, n))
-        for (i, j), flow in zip(arcs, answer.x, strict=False):
-            self.weights[i, j] = max(flow, 0) / rate[i]
-
-    def estimate(self) -> None:
-        """Fit and publish."""
-        p = self.p
-        periods = round(p.fit_window / p.fit_period)
-        prior = np.median(self.fitted, axis=0)
-        self.window = [entry for entry in self.window if entry[0] > self.fits - periods]
-        for j in range(self.n):
-            found = sorted({b for _, cell, b in self.window if cell == j})
-            counts = [sum(1 for _, cell, c in self.window if cell == j and c == b) for b in found]
-            loads = np.array([(b + 0.5) * p.bin_width for b in found])
-            logs = np.log([self.bins[j, b] for b in found])
-            theta = self.fitted[j].copy()
-            fit(theta, loads, logs, np.sqrt(counts), len(found), prior, p.pull, p.margin, np.zeros((12, 4)))
-            self.fitted[j] = theta
-            a, b, k, w = (math.exp(value) for value in theta)
-            self.theta[j] = (a, b, min(k, a / (b * (1 + p.margin))), w)
-        self.fits += 1
-
-    def disrupt(self, kind: str, j: int, index: int, value: float) -> None:
-        """One change."""
-        if kind == "replicas":
-            self.active[j] = int(value)
-        elif kind == "lose":
-            lost = [(r, s) for s in self.servers[j][int(value) : self.active[j]] for r in s.holds()]
-            for request, server in sorted(lost, key=lambda pair: pair[0].number):
-                self.heap = [e for e in self.heap if not (e[3] is request and e[1] in (PREFILL, DECODE))]
-                server.queue = [r for r in server.queue if r is not request]
-                server.slots = [r for r in server.slots if r is not request]
-                server.engine = None if server.engine is request else server.engine
-                self.forget(request)
-                self.fail(request)
-            heapq.heapify(self.heap)
-            self.active[j] = int(value)
-        elif kind == "failing":
-            self.failing[j] = value
-        elif kind == "crash leaf":
-            self.leaf_alive[j][index], self.leaf_count[j][index] = False, 0
-            self.leaf_epoch[j][index] += 1
-            self.leaf_crash[j][index] = self.now
-        elif kind == "restart leaf":
-            self.leaf_alive[j][index] = True
-        elif kind in ("prefill time", "decode time"):
-            self.times[j][kind == "decode time"] = value
-        elif kind == "crash root":
-            self.root_alive[j * self.p.roots + index] = False
-            self.root_epoch[j * self.p.roots + index] += 1
-        elif kind == "stage":
-            self.stage = index
-            for root in [root for root, alive in enumerate(self.root_alive) if alive]:
-                seen = self.seen_replicas(root)
-                self.x[index, root] = seen / seen.sum()
-        else:
-            self.start_root(j * self.p.roots + index)
-
-    # requests
 
     def at_root(self, request: Request) -> None:
         """Route it."""
@@ -549,18 +211,6 @@ class System:
         full = self.p.queue is not None and server.engine is not None and len(server.queue) >= self.p.queue
         return -1 if full else q
 
-    def fail(self, request: Request) -> None:
-        """Answer with an error."""
-        self.outcome(request.cell, 1.0)
-        request.phase, request.finished = "error", self.now
-        self.push(self.now + self.s.latency[request.source, request.cell], CLIENT, request)
-
-    def forget(self, request: Request) -> None:
-        """Its leaf counts one less, unless it crashed meanwhile."""
-        j, leaf = request.cell, request.leaf
-        if self.leaf_epoch[j][leaf] == request.epochs[0]:
-            self.leaf_count[j][leaf] -= 1
-
     def at_leaf(self, request: Request) -> None:
         """Hand it to a server."""
         j, p = request.cell, self.p
@@ -666,16 +316,3 @@ class System:
         else:
             request.phase = "failed"
             self.failed += 1
-
-
-def draw(score: dict[int, float], refused: set[int], u: float) -> int:
-    """A cell in proportion to its weight."""
-    left = [j for j in score if j not in refused]
-    goal, last = u * sum(score[j] for j in left), -1
-    for j in left:
-        if score[j] > 0:
-            last = j
-            goal -= score[j]
-            if goal < 0:
-                return j
-    return last

@@ -21,7 +21,8 @@ from lbtheory.cells.background import with_background
 from lbtheory.cells.engine import layout_of, start_models
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.kernels.run import begin, run
-from tests.reference.cells import System, uniform
+from tests.reference.cell_parts import uniform
+from tests.reference.cells import System
 
 CODES = (
     "replicas",
