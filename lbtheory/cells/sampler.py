@@ -69,25 +69,21 @@ def sample_scenario(
     ScenarioError
     """
     whole_number("seed", "sample_scenario", seed, 0)
-    for name, value in (("utilisation", utilisation), ("length_scale", length_scale), ("servers", servers)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-            place = "sampler" if name == "servers" else "scenario"
-            raise ScenarioError(f"`{name}` must be positive and finite; got {value!r}.", place, name)
-    for name, value in (
-        ("spread", spread),
-        ("square", square),
-        ("scatter", scatter),
-        ("detour", detour),
-        ("hop", hop),
-        ("prefill_token_time", prefill_token_time),
-        ("decode_token_time", decode_token_time),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
-            raise ScenarioError(f"`{name}` must be finite and ≥ 0; got {value!r}.", "sampler", name)
-    if regions is not None and (isinstance(regions, bool) or not isinstance(regions, int) or regions < 1):
-        raise ScenarioError(f"`regions` must be a whole number ≥ 1; got {regions!r}.", "sampler", "regions")
-    if cells is not None and (isinstance(cells, bool) or not isinstance(cells, int) or cells < 1):
-        raise ScenarioError(f"`cells` must be a whole number ≥ 1; got {cells!r}.", "scenario", "cells")
+    _check_positive(("scenario", "utilisation", utilisation), ("scenario", "length_scale", length_scale))
+    _check_positive(("sampler", "servers", servers))
+    _check_positive(
+        ("sampler", "spread", spread),
+        ("sampler", "square", square),
+        ("sampler", "scatter", scatter),
+        ("sampler", "detour", detour),
+        ("sampler", "hop", hop),
+        ("sampler", "prefill_token_time", prefill_token_time),
+        ("sampler", "decode_token_time", decode_token_time),
+        zero=True,
+    )
+    for place, name, number in (("sampler", "regions", regions), ("scenario", "cells", cells)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+            raise ScenarioError(f"`{name}` must be a whole number ≥ 1; got {number!r}.", place, name)
     n = int(generator(seed, "cells").integers(2, 11)) if cells is None else cells
     sigma = np.sqrt(np.log1p(spread**2))
     prefill, decode = np.exp(sigma * generator(seed, "token times").standard_normal((n, 2)) - sigma**2 / 2).T
@@ -129,6 +125,14 @@ def sample_scenario(
         for cell, rate in zip(made, rates, strict=True)
     ]
     return bare.changed(cells=tuple(loaded), events=events)
+
+
+def _check_positive(*values: tuple[str, str, float], zero: bool = False) -> None:
+    """Each is (table, name, value)."""
+    for place, name, value in values:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+        if not good or value < 0 or (value == 0 and not zero):
+            raise ScenarioError(f"`{name}` must be finite and {'≥' if zero else '>'} 0; got {value!r}.", place, name)
 
 
 def _latency(seed: int, n: int, regions: int, square: float, scatter: float, detour: float, hop: float) -> np.ndarray:

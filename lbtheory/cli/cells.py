@@ -84,7 +84,18 @@ def cells(
             sessions=setup.sessions,
             workers=workers,
         )
-    config = {
+    config = {**_config(setup), "trials": trials, "models": models, "notes": notes, "version": lbtheory.__version__}
+    answer = {"config": config, **result.as_json()}
+    if as_json:
+        print_json(answer)
+    else:
+        _print(system, answer)
+
+
+def _config(setup: "Setup") -> dict[str, Any]:
+    """What was read."""
+    system = setup.scenario
+    return {
         "cells": [
             {"name": cell.name, "servers": cell.servers, "arrival_rate": cell.arrival_rate, "capacity": float(limit)}
             for cell, limit in zip(system.cells, system.capacities, strict=True)
@@ -98,16 +109,7 @@ def cells(
         "parameters": asdict(setup.parameters),
         "sessions": None if setup.sessions is None else asdict(setup.sessions),
         "seed": system.seed,
-        "trials": trials,
-        "models": models,
-        "notes": notes,
-        "version": lbtheory.__version__,
     }
-    answer = {"config": config, **result.as_json()}
-    if as_json:
-        print_json(answer)
-    else:
-        _print(system, answer)
 
 
 def _policies(given: list[str] | None, setup: "Setup") -> list[str]:

@@ -111,7 +111,7 @@ def test_every_parameter_can_be_set(tmp_path, field):
         ("length = 5.0", "share = 1.5", "share"),
         ("completions = 200", "completions = 0", "≥ 1"),
         ("completions = 200", "levels = [1, -2, 3, 4]", "> 0"),
-        ("servers = 2.0", "servers = 0.0", "positive"),
+        ("servers = 2.0", "servers = 0.0", "> 0"),
         ("servers = 2.0", "square = -1.0", "≥ 0"),
         ("regions = 1", "region = 1", "regions"),
         ("shape = 1.0", "shape = -1.0", "shape"),
