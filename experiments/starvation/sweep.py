@@ -2,7 +2,7 @@
 
 TITLE = "Latency models estimated in the loop: censoring and starvation"
 REFERENCE = "DLB paper, sections 3.3 and 6; the figure is ours"
-SECONDS = {"quick": 40, "full": 120}  # one process
+SECONDS = {"quick": 45, "full": 140}  # one process
 
 VARIANTS = {
     "calibrated": {},

@@ -2,7 +2,7 @@
 
 TITLE = "Per-cell load, latency and errors through three disruptions"
 REFERENCE = "DLB paper, sections 3.4 and 5.4; the figure is ours"
-SECONDS = {"quick": 15, "full": 30}  # one process
+SECONDS = {"quick": 18, "full": 36}  # one process
 
 EVENTS = [
     {"kind": "burst", "start": 60.0, "end": 120.0, "cell": 0, "utilisation": 0.9},

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lbtheory.cells.scenario import Scenario
-from lbtheory.cells.stream import CellStream
+from lbtheory.cells.scenario import Scenario, ScenarioError
+from lbtheory.cells.stream import MOST_REQUESTS, CellStream
 from lbtheory.core import frozen, generator
 
 
@@ -16,6 +16,8 @@ def with_background(stream: CellStream, scenario: Scenario, period: float, trial
     turns within a period. Streams of draws are keyed by (seed, trial, cell).
     """
     n, m = len(scenario.cells), len(stream)
+    if n * scenario.duration / period > MOST_REQUESTS:
+        raise ScenarioError(f"more than {MOST_REQUESTS:,} background probes would be sent; take a longer `background_period`.")
     parts = []
     for j in range(n):
         sources = [j, *range(n)] if scenario.allowed[j, j] else list(range(n))
@@ -28,7 +30,8 @@ def with_background(stream: CellStream, scenario: Scenario, period: float, trial
         keys = rng.integers(0, 2**64, len(times), dtype=np.uint64)
         parts.append((times, np.full(len(times), source), prefill, decode, keys, np.full(len(times), j)))
     own = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    columns = (stream.arrivals, stream.sources, stream.prefill, stream.decode, stream.keys, np.full(m, -1))
+    targets = np.full(m, -1) if stream.targets is None else stream.targets
+    columns = (stream.arrivals, stream.sources, stream.prefill, stream.decode, stream.keys, targets)
     joined = [np.concatenate([ours, theirs]).astype(ours.dtype) for ours, theirs in zip(columns, own, strict=True)]
     order = np.argsort(joined[0], kind="stable")
     times, sources_, prefill, decode, keys, targets = (frozen(column[order]) for column in joined)
