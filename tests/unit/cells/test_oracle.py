@@ -203,8 +203,9 @@ def test_dithering_and_slow_cells(policy):
     assert len({request.cell for request in oracle.requests}) == 3
 
 
-@pytest.mark.parametrize("lag", [0.0, 0.6, 1.7])
-@pytest.mark.parametrize("policy", ["rand", "mnlb", "flow-lat"])
+@pytest.mark.parametrize(
+    "policy, lag", [("rand", 0.0), ("flow-lat", 0.0), ("mnlb", 0.6), ("rand", 0.6), ("rand", 1.7), ("flow-lat", 1.7)]
+)
 def test_autoscaler(policy, lag):
     """Replicas grow, shrink and hit the cap; servers that start are cancelled; what retires finishes what it holds."""
     rng = np.random.default_rng(8)
@@ -230,8 +231,7 @@ SCHEDULES = (
 )
 
 
-@pytest.mark.parametrize("policy", SCHEDULES)
-@pytest.mark.parametrize("aversion", [False, True])
+@pytest.mark.parametrize("policy, aversion", [*((one, True) for one in SCHEDULES), (SCHEDULES[1], False)])
 def test_policy_schedules(policy, aversion):
     """A switch, ramps, one stage right after the ramp of another; a root that restarts and a cell that fails in between."""
     rng = np.random.default_rng([9, aversion])
@@ -247,7 +247,7 @@ def test_policy_schedules(policy, aversion):
     assert oracle.stage == len(make_schedule(policy).stages) - 1 and oracle.failed > 0
 
 
-@pytest.mark.parametrize("policy", ["rand", "mnlb", "flow-lat"])
+@pytest.mark.parametrize("policy", ["mnlb", "flow-lat"])
 def test_capacity_schedules(policy):
     """Cells shrink and grow beyond what they begin with, gracefully, with an outage in between."""
     rng = np.random.default_rng(10)
@@ -272,7 +272,7 @@ def test_capacity_schedules(policy):
     assert scenario.servers_at(2.5).tolist() == [6, scenario.cells[1].servers, 5]
 
 
-@pytest.mark.parametrize("policy", ["disc-lat", "mnlb", "mnlb,flow-grad@3"])
+@pytest.mark.parametrize("policy", ["disc-lat", "mnlb,flow-grad@3"])
 def test_background_probes(policy):
     """Requests of out-of-band probing go to their cell whatever the policy, count in its load and not in MNLB's demand."""
     rng = np.random.default_rng(11)
