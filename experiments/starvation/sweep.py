@@ -2,7 +2,7 @@
 
 TITLE = "Latency models estimated in the loop: censoring and starvation"
 REFERENCE = "DLB paper, sections 3.3 and 6; the figure is ours"
-SECONDS = {"quick": 40, "full": 120}  # one process
+SECONDS = {"quick": 45, "full": 140}  # one process
 
 VARIANTS = {
     "calibrated": {},
@@ -10,7 +10,8 @@ VARIANTS = {
     "in flight counted": {"pull": 0.0, "censored": True},
     "prior pull": {"pull": 1.0},
     "dithering": {"pull": 0.0, "mixing": 0.02},
-    "all three": {"pull": 1.0, "mixing": 0.02, "censored": True},
+    "probing": {"pull": 0.0, "background_period": 1.0},
+    "all four": {"pull": 1.0, "mixing": 0.02, "background_period": 1.0, "censored": True},
 }
 SCENARIOS = {"quick": 4, "full": 12}
 

@@ -2,14 +2,15 @@
 
 TITLE = "Per-cell load, latency and errors through three disruptions"
 REFERENCE = "DLB paper, sections 3.4 and 5.4; the figure is ours"
-SECONDS = {"quick": 15, "full": 30}  # one process
+SECONDS = {"quick": 18, "full": 36}  # one process
 
 EVENTS = [
     {"kind": "burst", "start": 60.0, "end": 120.0, "cell": 0, "utilisation": 0.9},
     {"kind": "outage", "start": 180.0, "end": 240.0, "cell": 1},
     {"kind": "unhealthy", "start": 300.0, "end": 360.0, "cell": 2, "share": 0.5},
 ]
-RUNS = [("rand", True), ("mnlb", True), ("flow-grad", False), ("flow-grad", True)]
+RUNS = [("rand", True), ("mnlb", True), ("mnlb,flow-grad@150", True), ("flow-grad", False), ("flow-grad", True)]
+"""Policy or schedule, error aversion."""
 
 
 def cells(scale):

@@ -24,10 +24,14 @@ from lbtheory.cells.parameters import Parameters as Parameters
 from lbtheory.cells.policies import ALL_POLICIES as ALL_POLICIES
 from lbtheory.cells.policies import PAPER_POLICIES as PAPER_POLICIES
 from lbtheory.cells.policies import Policy as Policy
+from lbtheory.cells.policies import PolicySchedule as PolicySchedule
+from lbtheory.cells.policies import Stage as Stage
 from lbtheory.cells.policies import make_policy as make_policy
+from lbtheory.cells.policies import make_schedule as make_schedule
 from lbtheory.cells.records import CellRun as CellRun
 from lbtheory.cells.regions import latency_between as latency_between
 from lbtheory.cells.sampler import sample_scenario as sample_scenario
+from lbtheory.cells.scenario import CapacityStep as CapacityStep
 from lbtheory.cells.scenario import CellSpec as CellSpec
 from lbtheory.cells.scenario import Event as Event
 from lbtheory.cells.scenario import Scenario as Scenario

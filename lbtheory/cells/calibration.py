@@ -11,7 +11,7 @@ import numpy as np
 from lbtheory.cells.engine import layout_of, run_kernels
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.parameters import Parameters
-from lbtheory.cells.policies import make_policy
+from lbtheory.cells.policies import make_schedule
 from lbtheory.cells.scenario import Scenario
 from lbtheory.cells.stream import CellStream
 from lbtheory.core import ParameterError, generator, readonly
@@ -59,7 +59,7 @@ def closed_loop_latency(
     completions : int
         Counted; ``completions/2`` before them are not.
     parameters : Parameters, optional
-        Queues are unbounded here.
+        Queues are unbounded here, replicas fixed, and there are no sessions.
     """
     if requests < 1 or completions < 1:
         raise ParameterError(f"`requests` and `completions` must be ≥ 1; got {requests} and {completions}.")
@@ -68,6 +68,7 @@ def closed_loop_latency(
         latency=np.zeros((1, 1)),
         allowed=None,
         events=(),
+        capacity=(),
         noise=0.0,
         duration=1.0,
         warmup=0.0,
@@ -83,7 +84,8 @@ def closed_loop_latency(
         decode=readonly(decode),
         keys=readonly(rng.integers(0, 2**64, total, dtype=np.uint64)),
     )
-    lim, net, st, est = layout_of(alone, make_policy("rand"), stream, None, parameters or Parameters())
+    p = replace(parameters or Parameters(), affinity="none", autoscale=False)
+    lim, net, st, est = layout_of(alone, make_schedule("rand"), stream, None, p)
     run_kernels(lim._replace(closed=True, queue=-1, aversion=False, end=np.inf), net, st, est)
     finished = np.sort(st.request["finished"][st.request["status"] == layout.DONE])
     return float(requests * (finished[warm + completions - 1] - finished[warm - 1]) / completions)
@@ -108,9 +110,14 @@ def calibrate(
 
 
 def oracle_models(
-    scenario: Scenario, *, completions: int = COMPLETIONS, parameters: Parameters | None = None
+    scenario: Scenario,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    completions: int = COMPLETIONS,
+    parameters: Parameters | None = None,
 ) -> list[Softplus]:
     """Calibrated model of one replica of every cell."""
     return [
-        calibrate(scenario, j, completions=completions, parameters=parameters).fit.model for j in range(len(scenario.cells))
+        calibrate(scenario, j, levels=levels, completions=completions, parameters=parameters).fit.model
+        for j in range(len(scenario.cells))
     ]

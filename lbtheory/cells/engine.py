@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lbtheory.cells.background import with_background
+from lbtheory.cells.disruptions import disruption_rows
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.kernels.estimation import Estimates
+from lbtheory.cells.kernels.table import Given, fill
 from lbtheory.cells.parameters import AFFINITIES, Parameters
-from lbtheory.cells.policies import Policy, make_policy
+from lbtheory.cells.policies import Policy, PolicySchedule, make_schedule
 from lbtheory.cells.policies.base import COSTS, MECHANISMS
 from lbtheory.cells.records import CellRun
-from lbtheory.cells.scenario import Scenario, ScenarioError
+from lbtheory.cells.scenario import Scenario
 from lbtheory.cells.stepsize import stepsizes
 from lbtheory.cells.stream import CellStream, draw_stream
 from lbtheory.core import LBTheoryError, ParameterError, generator
@@ -25,19 +28,20 @@ ESTIMATE = "estimate"
 
 def simulate(
     scenario: Scenario,
-    policy: Policy | str,
+    policy: PolicySchedule | Policy | str,
     *,
     stream: CellStream | None = None,
     trial: int = 0,
     models: Sequence[Softplus] | str | None = None,
     parameters: Parameters | None = None,
 ) -> CellRun:
-    """Run a policy on a trial.
+    """Run a policy, or a schedule of policies, on a trial.
 
     Parameters
     ----------
     scenario : Scenario
-    policy : Policy or str
+    policy : str, Policy or PolicySchedule
+        A name, or a schedule such as ``mnlb,flow-grad@180+60`` (see `lbtheory.cells.policies.schedule`).
     stream : CellStream, optional
         Requests; drawn from the scenario and ``trial`` by default.
     trial : int
@@ -54,7 +58,7 @@ def simulate(
     ParameterError
         A policy that needs models without them.
     """
-    chosen = make_policy(policy) if isinstance(policy, str) else policy
+    chosen = make_schedule(policy)
     p = parameters or Parameters()
     if p.slots != scenario.decode_slots:
         raise ParameterError(
@@ -63,21 +67,23 @@ def simulate(
     requests = stream if stream is not None else draw_stream(scenario, trial)
     if len(requests) and int(requests.sources.max()) >= len(scenario.cells):
         raise ParameterError("`stream` of `simulate` names a source that the scenario does not have.")
+    if p.background_period is not None:
+        requests = with_background(requests, scenario, p.background_period, trial)
     lim, net, st, est = layout_of(scenario, chosen, requests, models, p)
     run_kernels(lim, net, st, est)
-    return CellRun.of(scenario, chosen, requests, st, p)
+    return CellRun.of(scenario, chosen.name, st, p)
 
 
 def layout_of(
-    scenario: Scenario, policy: Policy, requests: CellStream, models: Sequence[Softplus] | str | None, p: Parameters
+    scenario: Scenario, schedule: PolicySchedule, requests: CellStream, models: Sequence[Softplus] | str | None, p: Parameters
 ) -> tuple[layout.Limits, layout.Network, layout.State, Estimates]:
     """Everything that the kernels read and write, before the run."""
-    given = _models(scenario, policy, models, p)
-    known = given or start_models(scenario)
+    given = _models(scenario, schedule, models, p)
+    known = given or start_models(scenario, p)
     kind = layout.ESTIMATED if models == ESTIMATE else layout.FIXED if given else layout.NO_MODEL
-    lim = _limits(scenario, policy, p, kind, requests)
-    net = _network(scenario, stepsizes(scenario, known, policy.cost, p) if policy.mechanism == "flow" else None)
-    st = _state(scenario, requests, p, lim, net, _disruptions(scenario, p))
+    lim = _limits(scenario, schedule, p, kind, requests)
+    net = _network(scenario, schedule, known, p)
+    st = _state(scenario, schedule, requests, p, lim, net)
     return lim, net, st, _estimates(scenario, p, lim, st, known)
 
 
@@ -105,13 +111,14 @@ def run_kernels(lim: layout.Limits, net: layout.Network, st: layout.State, est: 
         )
 
 
-def start_models(scenario: Scenario) -> list[Softplus]:
-    """Models before anything is known: idle latency, slope at saturation ``1/rate``, ``a = 1.05 bk``, ``w = 2`` (ours).
+def start_models(scenario: Scenario, parameters: Parameters | None = None) -> list[Softplus]:
+    """Models before anything is known: idle latency, slope at saturation ``1/rate``, ``a = (1 + δ) bk``, ``w = 2`` (ours).
 
     Both are of the mean cell: at the defaults ``a = 0.74`` s and ``b = 0.1`` s a request.
     """
+    p = parameters or Parameters()
     a, b = float(scenario.idle_latencies.mean()), float((1 / scenario.server_rates).mean())
-    return [project(Softplus(a=a, b=b, k=a / b, w=2.0))] * len(scenario.cells)
+    return [project(Softplus(a=a, b=b, k=a / b, w=p.start_width), margin=p.margin)] * len(scenario.cells)
 
 
 def noise_factors(scenario: Scenario) -> Array:
@@ -119,17 +126,17 @@ def noise_factors(scenario: Scenario) -> Array:
     return 1 + scenario.noise * generator(scenario.seed, "noise").uniform(-1, 1, len(scenario.cells))
 
 
-def _needs_model(policy: Policy, p: Parameters) -> bool:
-    return policy.needs_model or p.affinity == "conditional"
+def _needs_model(schedule: PolicySchedule, p: Parameters) -> bool:
+    return schedule.needs_model or p.affinity == "conditional"
 
 
 def _models(
-    scenario: Scenario, policy: Policy, models: Sequence[Softplus] | str | None, p: Parameters
+    scenario: Scenario, schedule: PolicySchedule, models: Sequence[Softplus] | str | None, p: Parameters
 ) -> list[Softplus] | None:
     if models is None or models == ESTIMATE:
-        if _needs_model(policy, p) and models is None:
+        if _needs_model(schedule, p) and models is None:
             raise ParameterError(
-                f"policy {policy.name!r} needs latency models; got none. Give `models`, calibrated ones or {ESTIMATE!r}."
+                f"policy {schedule.name!r} needs latency models; got none. Give `models`, calibrated ones or {ESTIMATE!r}."
             )
         return None
     if isinstance(models, str) or len(models) != len(scenario.cells) or not all(isinstance(m, Softplus) for m in models):
@@ -139,10 +146,12 @@ def _models(
     return list(models)
 
 
-def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requests: CellStream) -> layout.Limits:
+def _limits(scenario: Scenario, schedule: PolicySchedule, p: Parameters, models: int, requests: CellStream) -> layout.Limits:
     longest = float(scenario.idle_latencies.max()) * 8
     rate = 4 * max(min(len(requests) / scenario.duration, 2 * float(scenario.capacities.sum())), 1.0)
     buckets = 1 << min(max(int(longest * rate).bit_length(), 8), 18)
+    mechanisms = {policy.mechanism for policy in schedule.policies}
+    costs = {policy.cost for policy in schedule.policies}
     return layout.Limits(
         cells=len(scenario.cells),
         sources=len(scenario.cells),
@@ -153,14 +162,16 @@ def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requ
         choices=p.choices,
         count_service=p.count_service,
         slots=p.slots,
-        mechanism=MECHANISMS.index(policy.mechanism),
-        cost=COSTS.index(policy.cost),
-        models=models if _needs_model(policy, p) else layout.NO_MODEL,
+        plans="mnlb" in mechanisms,
+        flows="flow" in mechanisms,
+        latencies="latency" in costs or p.affinity == "conditional",
+        gradients="gradient" in costs,
+        models=models if _needs_model(schedule, p) else layout.NO_MODEL,
         affinity=AFFINITIES.index(p.affinity),
         mean_saving=float(p.expected_saving * scenario.mean_tokens[0]),
         current=p.current_state,
         random_ties=p.random_ties,
-        aversion=p.aversion and policy.averse,
+        aversion=p.aversion and any(policy.averse for policy in schedule.policies),
         closed=False,
         mixing=float(p.mixing),
         quantile=float(p.hot_quantile),
@@ -189,22 +200,44 @@ def _limits(scenario: Scenario, policy: Policy, p: Parameters, models: int, requ
     )
 
 
-def _network(scenario: Scenario, eta: Array | None) -> layout.Network:
-    allowed = np.array(scenario.allowed, np.uint8)
+def _network(scenario: Scenario, schedule: PolicySchedule, models: Sequence[Softplus], p: Parameters) -> layout.Network:
+    none = np.zeros(len(scenario.cells))
+    steps = [
+        stepsizes(scenario, models, policy.cost, p) if policy.mechanism == "flow" else none for policy in schedule.policies
+    ]
     return layout.Network(
         latency=np.where(scenario.allowed, scenario.latency, 0.0),
-        allowed=allowed,
-        stepsize=np.zeros(len(allowed)) if eta is None else np.array(eta, float),
+        allowed=np.array(scenario.allowed, np.uint8),
+        stepsize=np.array(steps),
     )
 
 
+def _stages(schedule: PolicySchedule, p: Parameters) -> Array:
+    rows = [
+        (
+            stage.start,
+            stage.ramp,
+            MECHANISMS.index(stage.policy.mechanism),
+            COSTS.index(stage.policy.cost),
+            p.aversion and stage.policy.averse,
+        )
+        for stage in schedule.stages
+    ]
+    return np.array(rows, layout.PHASE)
+
+
 def _state(
-    scenario: Scenario, requests: CellStream, p: Parameters, lim: layout.Limits, net: layout.Network, disruptions: Array
+    scenario: Scenario,
+    schedule: PolicySchedule,
+    requests: CellStream,
+    p: Parameters,
+    lim: layout.Limits,
+    net: layout.Network,
 ) -> layout.State:
     n, roots = lim.cells, lim.sources * lim.roots
     cells = np.zeros(n, layout.CELL)
     cells["replicas"] = scenario.servers
-    most = np.floor(scenario.servers * p.scale_cap).astype(np.int64) if p.autoscale else scenario.servers
+    most = np.floor(scenario.servers * p.scale_cap).astype(np.int64) if p.autoscale else scenario.most_servers
     cells["most"] = most
     cells["first"] = np.concatenate([[0], np.cumsum(most)[:-1]])
     cells["prefill_time"] = [cell.prefill_token_time for cell in scenario.cells]
@@ -216,22 +249,23 @@ def _state(
     leaves = np.zeros((n, lim.leaves), layout.LEAF)
     leaves["alive"] = 1
     ints = np.zeros(layout.INTS, np.int64)
-    ring = int(np.ceil(net.latency.max() / lim.probe_period)) + lim.roots + 3
+    ring = 1 << (int(np.ceil(net.latency.max() / lim.probe_period)) + lim.roots + 2).bit_length()
     sizes = np.zeros((2 + int(min(p.cap, scenario.duration) / p.scale_period) if p.autoscale else 1, n), np.int64)
     sizes[0] = scenario.servers
     return layout.State(
         ints=ints,
         floats=np.zeros(layout.FLOATS),
-        request=request_table(requests, p.roots),
+        request=request_table(requests, lim.sources, p.roots),
         server=servers,
         cell=cells,
         leaf=leaves,
         bucket=np.full(lim.mask + 1, -1, np.int32),
         snap=np.zeros((ring, n), layout.SNAP),
-        disruption=disruptions,
+        disruption=disruption_rows(scenario, schedule, p),
         root_alive=np.ones(roots, np.int8),
         root_epoch=np.zeros(roots, np.int32),
-        x=np.zeros((roots, n)),
+        stage=_stages(schedule, p),
+        x=np.zeros((len(schedule.stages), roots, n)),
         alpha=np.zeros((roots, n)),
         averse=np.zeros(roots, np.int8),
         open=np.zeros((roots, n), np.int64),
@@ -248,29 +282,21 @@ def _state(
     )
 
 
-def request_table(requests: CellStream, roots: int) -> Array:
+def request_table(requests: CellStream, sources: int, roots: int) -> Array:
     """The stream in the kernel's layout; the requests of a source go to its roots in turn."""
     table = np.zeros(len(requests), layout.REQUEST)
-    for name, column in (
-        ("arrival", requests.arrivals),
-        ("key", requests.keys),
-        ("prefill", requests.prefill),
-        ("decode", requests.decode),
-        ("source", requests.sources),
-        ("session", -1 if requests.sessions is None else requests.sessions),
-        ("saving", 0.0 if requests.savings is None else requests.savings),
-    ):
-        table[name] = column
-    table["cell"] = table["server"] = table["leaf"] = table["next"] = -1
-    table["prefilled"] = table["accepted"] = table["finished"] = table["returned"] = np.nan
-    if roots == 1:
-        table["root"] = requests.sources
-        return table
-    order = np.argsort(requests.sources, kind="stable")
-    turn = np.empty(len(requests), np.int64)
-    starts = np.searchsorted(requests.sources[order], requests.sources[order], side="left")
-    turn[order] = np.arange(len(requests)) - starts
-    table["root"] = requests.sources * roots + turn % roots
+    none: Array = np.empty(0)
+    given = Given(
+        arrivals=requests.arrivals,
+        sources=requests.sources,
+        prefill=requests.prefill,
+        decode=requests.decode,
+        keys=requests.keys,
+        sessions=none if requests.sessions is None else requests.sessions,
+        savings=none if requests.savings is None else requests.savings,
+        targets=none if requests.targets is None else requests.targets,
+    )
+    fill(table, given, roots, np.zeros(sources, np.int64))
     return table
 
 
@@ -306,44 +332,3 @@ def _estimates(
         column=np.zeros(n),
         oldest=np.zeros(1, np.int64),
     )
-
-
-def _disruptions(scenario: Scenario, p: Parameters) -> Array:
-    """What the events change and change back, by time; replicas come back to those of the scenario."""
-    rows: list[tuple[float, int, int, int, float]] = []
-    for index, event in enumerate(scenario.events):
-        for j in scenario.event_cells(index) if event.kind != "burst" else ():
-            if event.kind == "outage":
-                if p.autoscale:
-                    raise ScenarioError("an outage and the autoscaler would both set replicas. Leave one out.", "event", index)
-                rows.append((event.start, layout.LOSE_REPLICAS if event.hard else layout.SET_REPLICAS, j, 0, 1.0))
-                rows.append((event.end, layout.SET_REPLICAS, j, 0, float(scenario.cells[j].servers)))
-            elif event.kind == "unhealthy":
-                rows.append((event.start, layout.SET_FAILING, j, 0, event.share))
-                rows.append((event.end, layout.SET_FAILING, j, 0, 0.0))
-            elif event.kind == "slow":
-                cell = scenario.cells[j]
-                for kind, time in (
-                    (layout.SET_PREFILL_TIME, cell.prefill_token_time),
-                    (layout.SET_DECODE_TIME, cell.decode_token_time),
-                ):
-                    rows += [(event.start, kind, j, 0, event.factor * time), (event.end, kind, j, 0, time)]
-            else:
-                held = p.leaves if event.router == "leaf" else p.roots
-                if event.replica >= held:
-                    raise ScenarioError(
-                        f"`replica` of an event must be below the {held} {event.router} routers of a cell; got "
-                        f"{event.replica}.",
-                        "event",
-                        index,
-                        "replica",
-                    )
-                crash, restart = (
-                    (layout.CRASH_LEAF, layout.RESTART_LEAF)
-                    if event.router == "leaf"
-                    else (layout.CRASH_ROOT, layout.RESTART_ROOT)
-                )
-                rows.append((event.start, crash, j, event.replica, 0.0))
-                rows.append((event.end, restart, j, event.replica, 0.0))
-    rows.sort(key=lambda row: row[0])
-    return np.array(rows, layout.DISRUPTION)

@@ -37,8 +37,8 @@ class Parameters:
         ``r`` of the conditional rule: share of a mean prefill (paper: 0.4 to 0.5).
     flow_period : float
         ``δ_u``, seconds.
-    stepsize_gain, latency_floor : float
-        ``κ`` and the least latency in ``η = κ s/Σ_k λ_k max(τ_k^max, floor)``.
+    stepsize_gain, latency_floor, stepsize_load : float
+        ``κ``, the least latency in ``η = κ s/Σ_k λ_k max(τ_k^max, floor)``, and the share of capacity at which ``s`` is taken.
     mixing : float
         Dithering: share of a root's requests (discrete routing, with ``random_ties``) or flow that is spread over all
         admissible cells.
@@ -55,10 +55,15 @@ class Parameters:
         Cells above this quantile of RIF per replica are hot (Prequal's ``2^{−1/4}``).
     fit_period, fit_window, bin_width, bins, smoothing, pull, margin : float
         Estimation: period and window in seconds, bins of RIF per replica, weight of a new sample, prior pull, ``δ``.
+    start_width : float
+        ``w`` of the models before the first fit, requests.
     censored : bool
         In-flight requests that outlived the latency of their bin enter the fit with their age.
     project_noise : bool
         Models are projected again after noise.
+    background_period : float or None
+        Out-of-band probing: every cell serves a request of its own so often, seconds, whatever the roots route to it; the
+        requests take part in its load and its estimates, not in a run's records. None: off.
     autoscale : bool
         Replicas follow demand: every ``scale_period`` a cell wants ``⌈mean RIF/(scale_target · slots)⌉`` servers.
     scale_period, scale_target, start_lag, scale_cap : float
@@ -87,6 +92,7 @@ class Parameters:
     flow_period: float = 0.1
     stepsize_gain: float = 0.1
     latency_floor: float = 0.05
+    stepsize_load: float = 0.8
     mixing: float = 0.0
     plan_period: float = 10.0
     plan_capacity: float | None = None
@@ -108,8 +114,10 @@ class Parameters:
     smoothing: float = 0.05
     pull: float = 1.0
     margin: float = 0.05
+    start_width: float = 2.0
     censored: bool = False
     project_noise: bool = True
+    background_period: float | None = None
     autoscale: bool = False
     scale_period: float = 60.0
     scale_target: float = 0.7
@@ -128,7 +136,7 @@ class Parameters:
             if field.type in ("bool", bool):
                 ok = isinstance(value, bool)
             elif value is None:
-                ok = field.name in ("queue", "plan_capacity")
+                ok = field.name in ("queue", "plan_capacity", "background_period")
             else:
                 ok = _in_range(field.name, value)
             if not ok:
@@ -160,6 +168,7 @@ _RANGES = {
     "pull": (0.0, inf),
     "margin": (0.0, inf),
     "latency_floor": (0.0, inf),
+    "stepsize_load": (0.01, 0.99),
     "start_lag": (0.0, inf),
     "scale_target": (0.01, 1.0),
     "scale_cap": (1.0, inf),

@@ -1,23 +1,24 @@
 """What a run leaves: one row a request, and counts."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lbtheory.cells.kernels import layout
-from lbtheory.core import readonly
+from lbtheory.cells.kernels.table import Found, read
+from lbtheory.core import frozen, readonly
 
 if TYPE_CHECKING:
     from lbtheory.cells.parameters import Parameters
-    from lbtheory.cells.policies import Policy
     from lbtheory.cells.scenario import Scenario
-    from lbtheory.cells.stream import CellStream
 
 Array = np.ndarray
 
 REASONS = ("", "overflow", "unhealthy", "server lost", "no leaf", "no root")
 """Why a request failed, by code."""
+_TYPES: dict[str, type] = dict.fromkeys(("source", "cell", "server", "prefill", "session"), np.int32) | {"reason": np.int8}
+_TYPES |= dict.fromkeys(("done", "failed", "hit", "diverted"), np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class CellRun:
     Attributes
     ----------
     policy : str
+        As `simulate` was given it.
     names : tuple of str
         Cells.
     warmup, duration : float
@@ -53,6 +55,8 @@ class CellRun:
         One way between the source and the cell, seconds.
     events : int
         Events and control loops run.
+    background : int
+        Requests of out-of-band probing, which are in no column.
     probes_per_second : float
         Probes that roots send, of all cells together.
     unserved_plans : int
@@ -87,6 +91,7 @@ class CellRun:
     diverted: Array
     latency: Array
     events: int
+    background: int
     probes_per_second: float
     unserved_plans: int
     models: Array
@@ -94,42 +99,19 @@ class CellRun:
     stopped: float
 
     @classmethod
-    def of(
-        cls, scenario: "Scenario", policy: "Policy", stream: "CellStream", st: layout.State, parameters: "Parameters"
-    ) -> "CellRun":
+    def of(cls, scenario: "Scenario", policy: str, st: layout.State, parameters: "Parameters") -> "CellRun":
         """Read the final state of the engine."""
-        table = st.request
-        sent = table["cell"] >= 0
-        tau = np.where(sent, scenario.latency[table["source"], np.where(sent, table["cell"], 0)], np.nan)
-        columns: dict[str, Any] = {
-            name: readonly(table[name].copy())
-            for name in (
-                "arrival",
-                "accepted",
-                "prefilled",
-                "finished",
-                "returned",
-                "source",
-                "cell",
-                "server",
-                "load",
-                "reason",
-                "prefill",
-                "session",
-            )
-        }
+        m = np.count_nonzero(st.request["target"] < 0)
+        found = Found(**{name: np.empty(m, _TYPES.get(name, np.float64)) for name in Found._fields})
+        background = read(st.request, scenario.latency, found)
         return cls(
-            policy=policy.name,
+            policy=policy,
             names=tuple(cell.name for cell in scenario.cells),
             warmup=scenario.warmup,
             duration=scenario.duration,
-            **columns,
-            done=readonly(table["status"] == layout.DONE),
-            failed=readonly(table["status"] == layout.FAILED),
-            hit=readonly(table["hit"] == 1),
-            diverted=readonly(table["diverted"] == 1),
-            latency=readonly(tau),
+            **{name: frozen(column) for name, column in found._asdict().items()},
             events=int(st.ints[layout.EVENTS]),
+            background=background,
             probes_per_second=float(scenario.allowed.sum()) / parameters.probe_period,
             unserved_plans=int(st.ints[layout.UNSERVED]),
             models=readonly(np.column_stack([st.cell[name] for name in "abkw"])),

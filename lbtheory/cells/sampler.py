@@ -4,7 +4,7 @@ import numpy as np
 
 from lbtheory.cells.demand import STEADY, Demand
 from lbtheory.cells.lengths import TraceLengths
-from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
+from lbtheory.cells.scenario import DECODE_TOKENS, PREFILL_TOKENS, CellSpec, Event, Scenario, ScenarioError, TokenLaw
 from lbtheory.core import generator, whole_number
 
 LIGHT_IN_FIBRE = 200_000.0
@@ -19,6 +19,7 @@ def sample_scenario(
     length_scale: float = 1.0,
     spread: float = 0.2,
     servers: float = 10.0,
+    regions: int | None = None,
     square: float = 8000.0,
     scatter: float = 250.0,
     detour: float = 1.4,
@@ -31,6 +32,9 @@ def sample_scenario(
     demand: Demand = STEADY,
     events: tuple[Event, ...] = (),
     lengths: TraceLengths | None = None,
+    prefill_tokens: TokenLaw = PREFILL_TOKENS,
+    decode_tokens: TokenLaw = DECODE_TOKENS,
+    decode_slots: int = 8,
 ) -> Scenario:
     """Cells in regions, lognormal token times, Poisson servers, demand uniform on the simplex.
 
@@ -49,13 +53,15 @@ def sample_scenario(
         Standard deviation of a cell's token times over their mean (paper: 0.2); 0 for homogeneous cells.
     servers : float
         Mean of the Poisson number of servers (paper: 10), at least 1.
+    regions : int, optional
+        min(3, ⌊n/2⌋), at least one, by default.
     square, scatter : float
-        Kilometres: side of the square of the centres of min(3, ⌊n/2⌋) regions, and spread of the cells about their centre.
+        Kilometres: side of the square of the centres of the regions, and spread of the cells about their centre.
     detour, hop : float
         ``τ = detour · distance/(200,000 km/s) + hop``; inside a cell ``hop``, seconds.
     prefill_token_time, decode_token_time : float
         Means, seconds a token.
-    duration, warmup, noise, demand, events, lengths
+    duration, warmup, noise, demand, events, lengths, prefill_tokens, decode_tokens, decode_slots
         As of `Scenario`.
 
     Raises
@@ -63,13 +69,21 @@ def sample_scenario(
     ScenarioError
     """
     whole_number("seed", "sample_scenario", seed, 0)
-    for name, value in (("utilisation", utilisation), ("length_scale", length_scale), ("servers", servers)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-            raise ScenarioError(f"`{name}` must be positive and finite; got {value!r}.", "scenario", name)
-    if not 0 <= spread < np.inf:
-        raise ScenarioError(f"`spread` must be finite and ≥ 0; got {spread!r}.", "scenario", "spread")
-    if cells is not None and (isinstance(cells, bool) or not isinstance(cells, int) or cells < 1):
-        raise ScenarioError(f"`cells` must be a whole number ≥ 1; got {cells!r}.", "scenario", "cells")
+    _check_positive(("scenario", "utilisation", utilisation), ("scenario", "length_scale", length_scale))
+    _check_positive(("sampler", "servers", servers))
+    _check_positive(
+        ("sampler", "spread", spread),
+        ("sampler", "square", square),
+        ("sampler", "scatter", scatter),
+        ("sampler", "detour", detour),
+        ("sampler", "hop", hop),
+        ("sampler", "prefill_token_time", prefill_token_time),
+        ("sampler", "decode_token_time", decode_token_time),
+        zero=True,
+    )
+    for place, name, number in (("sampler", "regions", regions), ("scenario", "cells", cells)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+            raise ScenarioError(f"`{name}` must be a whole number ≥ 1; got {number!r}.", place, name)
     n = int(generator(seed, "cells").integers(2, 11)) if cells is None else cells
     sigma = np.sqrt(np.log1p(spread**2))
     prefill, decode = np.exp(sigma * generator(seed, "token times").standard_normal((n, 2)) - sigma**2 / 2).T
@@ -85,9 +99,19 @@ def sample_scenario(
         )
         for j in range(n)
     ]
-    tau = _latency(seed, n, square, scatter, detour, hop)
+    tau = _latency(seed, n, regions or max(1, min(3, n // 2)), square, scatter, detour, hop)
     bare = Scenario(
-        cells=tuple(made), latency=tau, duration=duration, warmup=warmup, noise=noise, demand=demand, seed=seed, lengths=lengths
+        cells=tuple(made),
+        latency=tau,
+        duration=duration,
+        warmup=warmup,
+        prefill_tokens=prefill_tokens,
+        decode_tokens=decode_tokens,
+        decode_slots=decode_slots,
+        noise=noise,
+        demand=demand,
+        seed=seed,
+        lengths=lengths,
     )
     rates = utilisation * bare.capacities.sum() * share
     loaded = [
@@ -103,9 +127,16 @@ def sample_scenario(
     return bare.changed(cells=tuple(loaded), events=events)
 
 
-def _latency(seed: int, n: int, square: float, scatter: float, detour: float, hop: float) -> np.ndarray:
+def _check_positive(*values: tuple[str, str, float], zero: bool = False) -> None:
+    """Each is (table, name, value)."""
+    for place, name, value in values:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+        if not good or value < 0 or (value == 0 and not zero):
+            raise ScenarioError(f"`{name}` must be finite and {'≥' if zero else '>'} 0; got {value!r}.", place, name)
+
+
+def _latency(seed: int, n: int, regions: int, square: float, scatter: float, detour: float, hop: float) -> np.ndarray:
     """One-way seconds: cell ``m`` lies in region ``m mod r``."""
-    regions = max(1, min(3, n // 2))
     centres = generator(seed, "regions").uniform(0, square, (regions, 2))
     places = centres[np.arange(n) % regions] + generator(seed, "places").normal(0, scatter, (n, 2))
     distance = np.linalg.norm(places[:, None] - places[None], axis=2)

@@ -138,6 +138,23 @@ class Event:
         whole_number("replica", "Event", self.replica, 0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityStep:
+    """From ``time`` on, seconds, a cell has ``servers`` ≥ 1 replicas; those that it loses finish what they hold."""
+
+    time: float
+    cell: int
+    servers: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.time, bool) or not isinstance(self.time, int | float) or not isfinite(self.time) or self.time < 0:
+            raise ScenarioError(f"`time` of a capacity step must be finite and ≥ 0; got {self.time!r}.", "time")
+        for key, least in (("cell", 0), ("servers", 1)):
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ScenarioError(f"`{key}` of a capacity step must be a whole number ≥ {least}; got {value!r}.", key)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scenario:
     """Cells, their network, demand and events.
@@ -162,6 +179,8 @@ class Scenario:
     demand : Demand
         How the arrival rates vary over time.
     events : sequence of Event
+    capacity : sequence of CapacityStep
+        Replicas by time. Until its first step a cell has its ``servers``; by these go `capacities`, `utilisation` and bursts.
     seed : int
 
     Raises
@@ -182,11 +201,13 @@ class Scenario:
     noise: float = 0.0
     demand: Demand = STEADY
     events: tuple[Event, ...] = ()
+    capacity: tuple[CapacityStep, ...] = ()
     seed: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(self.cells))
         object.__setattr__(self, "events", tuple(self.events))
+        object.__setattr__(self, "capacity", tuple(self.capacity))
         if not self.cells:
             raise ScenarioError("`cells` of `Scenario` must hold at least one cell; got none.", "cell")
         names = [cell.name for cell in self.cells]
@@ -241,6 +262,15 @@ class Scenario:
         for i, event in enumerate(self.events):
             if event.cell is not None and not 0 <= event.cell < n:
                 raise ScenarioError(f"`cell` of an event must be below {n}; got {event.cell}.", "event", i, "cell")
+        taken = set()
+        for i, step in enumerate(self.capacity):
+            if step.cell >= n:
+                raise ScenarioError(f"`cell` of a capacity step must be below {n}; got {step.cell}.", "capacity", i, "cell")
+            if (step.cell, step.time) in taken:
+                raise ScenarioError(
+                    f"cell {self.cells[step.cell].name!r} has two capacity steps at {step.time:g} s.", "capacity", i, "time"
+                )
+            taken.add((step.cell, step.time))
         outages = [event for event in self.events if event.kind == "outage"]
         for at in {event.start for event in outages}:
             hit = {event.cell for event in outages if event.start <= at < event.end}
@@ -258,6 +288,22 @@ class Scenario:
     def servers(self) -> Array:
         """``R``, int array (n,)."""
         return np.array([cell.servers for cell in self.cells], dtype=np.int64)
+
+    def servers_at(self, time: float) -> Array:
+        """Replicas by the capacity schedule, whatever the events, int array (n,)."""
+        found = self.servers
+        for step in sorted(self.capacity, key=lambda step: step.time):
+            if step.time <= time:
+                found[step.cell] = step.servers
+        return found
+
+    @property
+    def most_servers(self) -> Array:
+        """The largest number of replicas of each cell in the schedule, int array (n,)."""
+        found = self.servers
+        for step in self.capacity:
+            found[step.cell] = max(found[step.cell], step.servers)
+        return found
 
     @property
     def mean_tokens(self) -> tuple[float, float]:

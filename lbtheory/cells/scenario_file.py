@@ -35,20 +35,49 @@
     kind = "burst"            # burst, outage, unhealthy, crash or slow
     start = 180.0
     end = 420.0
-    cell = "west"             # optional, name or index
+    cell = "west"             # optional, name or index; the other keys are fields of `Event`
+
+    [[capacity]]              # optional: replicas by time
+    cell = "west"
+    time = 300.0
+    servers = 4
+
+    [demand]                  # optional: fields of `Demand`
+    wave = 0.5
+
+    [sampler]                 # optional, without [[cell]]: keywords of `sample_scenario`
+    spread = 0.2
+
+    [prefill_tokens]          # optional, and [decode_tokens]: fields of `TokenLaw`
+    shift = 50.0
+    shape = 2.0
+    scale = 225.0
+
+The same file may hold what `lbtheory.cells.setup_file` reads: [parameters], [sessions], [calibration] and [[stage]].
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from lbtheory.cells.demand import STEADY, Demand
 from lbtheory.cells.lengths import TraceLengths
 from lbtheory.cells.regions import HOP, latency_between
 from lbtheory.cells.sampler import sample_scenario
-from lbtheory.cells.scenario import CellSpec, Event, Scenario, ScenarioError
+from lbtheory.cells.scenario import (
+    DECODE_TOKENS,
+    PREFILL_TOKENS,
+    CapacityStep,
+    CellSpec,
+    Event,
+    Scenario,
+    ScenarioError,
+    TokenLaw,
+)
 from lbtheory.core import FileFormatError, InputError, UnknownNameError, generator
 from lbtheory.core.toml_file import Misplaced, check_keys, one_table, read_toml, tables
 from lbtheory.decode.traces import read_trace
@@ -58,7 +87,28 @@ SCENARIO_KEYS = ("cells", "utilisation", "duration", "warmup", "length_scale", "
 CELL_KEYS = ("name", "servers", "prefill_token_time", "decode_token_time", "arrival_rate", "region")
 NETWORK_KEYS = ("latency", "regions", "hop", "diagonal", "symmetry", "short_rows", "allowed")
 LENGTHS_KEYS = ("trace", "format", "columns")
-EVENT_KEYS = tuple(field.name for field in fields(Event))
+SAMPLER_KEYS = ("spread", "servers", "regions", "square", "scatter", "detour", "hop", "prefill_token_time", "decode_token_time")
+SCENARIO_TABLES = (
+    "scenario",
+    "cell",
+    "network",
+    "event",
+    "lengths",
+    "capacity",
+    "demand",
+    "sampler",
+    "prefill_tokens",
+    "decode_tokens",
+)
+SETUP_TABLES = ("parameters", "sessions", "calibration", "stage")
+Built = TypeVar("Built")
+_LEGAL: dict[Any, tuple[Any, str]] = {
+    float: (int | float, "a number"),
+    int: (int, "a whole number"),
+    bool: (bool, "true or false"),
+    str: (str, "a text"),
+}
+"""What TOML may hold for a field of a type."""
 
 
 def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
@@ -76,11 +126,12 @@ def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
         Names the file and the line: TOML that cannot be parsed, unknown keys (with the nearest known one), missing keys, and
         whatever `Scenario`, `CellSpec` and `Event` refuse.
     """
-    return read_toml(path, lambda data: _scenario(data, seed, Path(path).parent))
+    return read_toml(path, lambda data: scenario_of(data, seed, Path(path).parent))
 
 
-def _scenario(data: dict[str, Any], seed: int | None, folder: Path) -> Scenario:
-    check_keys(data, ("scenario", "cell", "network", "event", "lengths"), needed=("scenario",))
+def scenario_of(data: dict[str, Any], seed: int | None, folder: Path, decode_slots: int = 8) -> Scenario:
+    """The scenario in a file's data; paths in it start from ``folder``."""
+    check_keys(data, SCENARIO_TABLES + SETUP_TABLES, needed=("scenario",))
     table = one_table(data, "scenario")
     check_keys(table, SCENARIO_KEYS, "scenario")
     options = dict(table)
@@ -88,22 +139,76 @@ def _scenario(data: dict[str, Any], seed: int | None, folder: Path) -> Scenario:
         options["seed"] = seed
     _check_numbers(options)
     given = tables(data, "cell")
-    lengths = _lengths(one_table(data, "lengths"), folder) if "lengths" in data else None
+    shared = {"demand": _from_table(data, "demand", Demand, STEADY), "decode_slots": decode_slots, **_tokens(data, folder)}
     try:
         if given or "cells" not in options:
-            made = _explicit(data, given, options, lengths, folder)
+            if "sampler" in data:
+                raise Misplaced("[sampler] goes with sampled cells only; cells are given here. Leave it out.", "sampler")
+            made = _explicit(data, given, options, shared, folder)
         elif "network" in data:
             raise Misplaced("`network` needs a [[cell]] table for each of its cells; cells are sampled here.", "network")
         else:
-            made = sample_scenario(options.pop("seed", 0), **options, lengths=lengths)
+            sampler = one_table(data, "sampler") if "sampler" in data else {}
+            check_keys(sampler, SAMPLER_KEYS, "sampler")
+            made = sample_scenario(options.pop("seed", 0), **options, **sampler, **shared)
     except ScenarioError as error:
         raise Misplaced(error, *error.where) from None
     names = [cell.name for cell in made.cells]
-    events = tuple(_event(one, i, names) for i, one in enumerate(tables(data, "event")))
+    events = tuple(build(Event, one, "event", i, cells=names) for i, one in enumerate(tables(data, "event")))
+    capacity = tuple(build(CapacityStep, one, "capacity", i, cells=names) for i, one in enumerate(tables(data, "capacity")))
     try:
-        return made.changed(events=events)
+        return made.changed(events=events, capacity=capacity)
     except ScenarioError as error:
         raise Misplaced(error, *error.where) from None
+
+
+def build(kind: type[Built], table: dict[str, Any], *place: str | int, cells: list[str] | None = None) -> Built:
+    """A dataclass from a table of its fields; ``cell`` may be one of the names of ``cells``."""
+    own = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    needed = [name for name, field in own.items() if field.default is MISSING and field.default_factory is MISSING]
+    check_keys(table, own, *place, needed=needed)
+    values = dict(table)
+    if cells is not None and "cell" in values:
+        values["cell"] = _cell(values["cell"], cells, *place)
+    for key, value in values.items():
+        legal, words = _LEGAL.get(own[key].type, (object, ""))
+        if not isinstance(value, legal) or (isinstance(value, bool) and legal in (int, int | float)):
+            raise Misplaced(f"`{key}` must be {words}; got {value!r}.", *place, key)
+    try:
+        return kind(**values)
+    except ScenarioError as error:
+        raise Misplaced(error, *place, *error.where) from None
+    except InputError as error:
+        named = [key for key in re.findall(r"(?:`|unknown )(\w+)", str(error)) if key in values]
+        raise Misplaced(error, *place, *named[:1]) from None
+
+
+def _from_table(data: Mapping[str, Any], name: str, kind: type[Built], default: Built) -> Built:
+    return build(kind, one_table(data, name), name) if name in data else default
+
+
+def _tokens(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Laws of the tokens, or the trace that takes their place."""
+    if "lengths" in data:
+        for name in ("prefill_tokens", "decode_tokens"):
+            if name in data:
+                raise Misplaced(f"[{name}] and [lengths] both give tokens. Leave one out.", name)
+        return {"lengths": _lengths(one_table(data, "lengths"), folder)}
+    return {
+        "prefill_tokens": _from_table(data, "prefill_tokens", TokenLaw, PREFILL_TOKENS),
+        "decode_tokens": _from_table(data, "decode_tokens", TokenLaw, DECODE_TOKENS),
+    }
+
+
+def _cell(value: Any, names: list[str], *place: str | int) -> int:
+    """Index of a cell from its name or index."""
+    if isinstance(value, str):
+        if value not in names:
+            raise Misplaced(UnknownNameError("cell", value, names), *place, "cell")
+        return names.index(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Misplaced(f"`cell` must be the name or index of a cell; got {value!r}.", *place, "cell")
+    return value
 
 
 def _check_numbers(options: Mapping[str, Any]) -> None:
@@ -120,7 +225,7 @@ def _explicit(
     data: Mapping[str, Any],
     given: list[dict[str, Any]],
     options: dict[str, Any],
-    lengths: TraceLengths | None,
+    shared: dict[str, Any],
     folder: Path,
 ) -> Scenario:
     """Cells of the file. Demand that is left out is drawn uniformly on the simplex, as for sampled cells."""
@@ -160,7 +265,7 @@ def _explicit(
         cells=tuple(cells),
         latency=_latency(network, given, folder),
         allowed=_mask(network.get("allowed"), [cell.name for cell in cells]),
-        lengths=lengths,
+        **shared,
         **{key: options[key] for key in ("duration", "warmup", "noise", "seed") if key in options},
     )
     if "utilisation" not in options or not any(open_demand):
@@ -176,23 +281,6 @@ def _explicit(
             replace(cell, arrival_rate=next(rates)) if free else cell for cell, free in zip(cells, open_demand, strict=True)
         )
     )
-
-
-def _event(table: dict[str, Any], i: int, names: list[str]) -> Event:
-    check_keys(table, EVENT_KEYS, "event", i, needed=("kind", "start", "end"))
-    values = dict(table)
-    if isinstance(values.get("cell"), str):
-        if values["cell"] not in names:
-            raise Misplaced(UnknownNameError("cell", values["cell"], names), "event", i, "cell")
-        values["cell"] = names.index(values["cell"])
-    elif "cell" in values and (isinstance(values["cell"], bool) or not isinstance(values["cell"], int)):
-        raise Misplaced(f"`cell` must be the name or index of a cell; got {values['cell']!r}.", "event", i, "cell")
-    try:
-        return Event(**values)
-    except ScenarioError as error:
-        raise Misplaced(error, "event", i, *error.where) from None
-    except InputError as error:
-        raise Misplaced(error, "event", i) from None
 
 
 def _lengths(table: dict[str, Any], folder: Path) -> TraceLengths:

@@ -41,9 +41,9 @@ class Sessions:
             "low": 0 <= self.low <= self.high,
             "high": self.high <= 1,
             "length": 1 <= self.length < np.inf,
-            "active": self.active >= 1,
+            "active": isinstance(self.active, int) and self.active >= 1,
             "hot": 0 <= self.hot <= 1,
-            "hot_sessions": self.hot_sessions >= 1,
+            "hot_sessions": isinstance(self.hot_sessions, int) and self.hot_sessions >= 1,
         }
         for name, ok in legal.items():
             if not ok:

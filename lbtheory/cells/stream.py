@@ -8,7 +8,7 @@ import numpy as np
 
 from lbtheory.cells.demand import STEADY
 from lbtheory.cells.scenario import Scenario, ScenarioError
-from lbtheory.core import ParameterError, generator, readonly, whole_number
+from lbtheory.core import ParameterError, frozen, generator, readonly, whole_number
 
 Array = np.ndarray
 
@@ -32,6 +32,8 @@ class CellStream:
         Sessions that share a prefix; −1: none.
     savings : float array (m,) or None
         Share of the prefill that the prefix saves.
+    targets : int array (m,) or None
+        Cell that a background probe is for; −1: a request that is routed.
     """
 
     arrivals: Array
@@ -41,6 +43,7 @@ class CellStream:
     keys: Array
     sessions: Array | None = None
     savings: Array | None = None
+    targets: Array | None = None
 
     @property
     def session_count(self) -> int:
@@ -104,11 +107,11 @@ def draw_stream(scenario: Scenario, trial: int = 0) -> CellStream:
     times, sources, prefill, decode, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(times, kind="stable")
     return CellStream(
-        arrivals=readonly(times[order]),
-        sources=readonly(sources[order]),
-        prefill=readonly(prefill[order]),
-        decode=readonly(decode[order]),
-        keys=readonly(keys[order]),
+        arrivals=frozen(times[order]),
+        sources=frozen(sources[order]),
+        prefill=frozen(prefill[order]),
+        decode=frozen(decode[order]),
+        keys=frozen(keys[order]),
     )
 
 

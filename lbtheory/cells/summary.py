@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.cells.calibration import oracle_models
+from lbtheory.cells.calibration import COMPLETIONS, LEVELS, oracle_models
 from lbtheory.cells.engine import ESTIMATE, simulate
 from lbtheory.cells.parameters import Parameters
-from lbtheory.cells.policies import make_policy
+from lbtheory.cells.policies import make_schedule
 from lbtheory.cells.records import CellRun
 from lbtheory.cells.scenario import Scenario
+from lbtheory.cells.sessions import Sessions, with_sessions
 from lbtheory.cells.stream import CellStream, draw_stream
 from lbtheory.core import ParameterError, UnknownNameError, whole_number
 from lbtheory.fluid.rates import Softplus
@@ -131,11 +132,20 @@ class CellComparison:
         return [{"trial": t, "policy": name, **asdict(trial[name])} for t, trial in enumerate(self.trials) for name in names]
 
 
-def models_of(scenario: Scenario, kind: str, parameters: Parameters | None = None) -> Sequence[Softplus] | str:
-    """``estimate`` as it is, ``calibrated`` as the models of the closed loop."""
+def models_of(
+    scenario: Scenario,
+    kind: str,
+    parameters: Parameters | None = None,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    completions: int = COMPLETIONS,
+) -> Sequence[Softplus] | str:
+    """``estimate`` as it is, ``calibrated`` as the models of the closed loop at these ``levels`` of ``N/R``."""
     if kind not in MODELS:
         raise UnknownNameError("kind of models", str(kind), MODELS)
-    return ESTIMATE if kind == ESTIMATE else oracle_models(scenario, parameters=parameters)
+    if kind == ESTIMATE:
+        return ESTIMATE
+    return oracle_models(scenario, levels=levels, completions=completions, parameters=parameters)
 
 
 def compare_policies(
@@ -145,6 +155,7 @@ def compare_policies(
     trials: int = 1,
     models: Sequence[Softplus] | str = ESTIMATE,
     parameters: Parameters | None = None,
+    sessions: Sessions | None = None,
     workers: int = 1,
 ) -> CellComparison:
     """Run policies, and ``rand``, on the same trials.
@@ -153,10 +164,13 @@ def compare_policies(
     ----------
     scenario : Scenario
     policies : sequence of str
+        Names, or schedules such as ``mnlb,flow-grad@180+60``.
     trials : int
         Trials 0 … ``trials`` − 1; a trial depends on the scenario's seed and its number only.
     models : sequence of Softplus, or "estimate"
     parameters : Parameters, optional
+    sessions : Sessions, optional
+        The requests come in sessions.
     workers : int
         Processes; the results do not depend on it.
 
@@ -171,9 +185,9 @@ def compare_policies(
     if len(set(policies)) != len(policies):
         raise ParameterError("`policies` of `compare_policies` names a policy twice. Give each once.")
     for name in policies:
-        make_policy(name)
+        make_schedule(name)
     names = list(dict.fromkeys([REFERENCE, *policies]))
-    jobs = [(scenario, names, trial, models, parameters) for trial in range(trials)]
+    jobs = [(scenario, names, trial, models, parameters, sessions) for trial in range(trials)]
     if workers == 1 or trials == 1:
         done = [_trial(*job) for job in jobs]
     else:
@@ -188,9 +202,12 @@ def _trial(
     trial: int,
     models: Sequence[Softplus] | str,
     parameters: Parameters | None,
+    sessions: Sessions | None,
 ) -> dict[str, Summary]:
     stream: CellStream = draw_stream(scenario, trial)
+    if sessions is not None:
+        stream = with_sessions(stream, scenario, sessions, trial)
     return {
-        name: summarise(simulate(scenario, name, stream=stream, models=models, parameters=parameters), scenario)
+        name: summarise(simulate(scenario, name, stream=stream, trial=trial, models=models, parameters=parameters), scenario)
         for name in names
     }

@@ -1,5 +1,6 @@
 """What every other package stands on: errors, random streams, solver status, frozen arrays."""
 
+from lbtheory.core.arrays import frozen as frozen
 from lbtheory.core.arrays import readonly as readonly
 from lbtheory.core.checks import whole_number as whole_number
 from lbtheory.core.errors import CapacityError as CapacityError

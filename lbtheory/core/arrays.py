@@ -19,3 +19,9 @@ def readonly(values: Any, dtype: Any = None) -> np.ndarray:
         array = array.copy()
         array.setflags(write=False)
     return array
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The array itself, read-only from now on: for one just made, that nobody else holds."""
+    array.setflags(write=False)
+    return array

@@ -11,23 +11,23 @@ WORK = (12, 4)
 
 
 @inlined
-def _latency(theta, n):  # type: ignore[no-untyped-def]
-    """``ℓ(n)`` for logarithms of (a, b, k, w), and ``b w σ``-type terms of its gradient: (ℓ, sp(u), σ(u), u)."""
-    k, w = math.exp(theta[2]), math.exp(theta[3])
+def _latency(a, b, k, w, n):  # type: ignore[no-untyped-def]
+    """``ℓ(n)``, and what its gradient is made of: (ℓ, sp(u), σ(u), u)."""
     u = (n - k) / w
     small = math.exp(-abs(u))
     soft = max(u, 0.0) + math.log1p(small)
     share = 1.0 / (1.0 + small) if u >= 0 else small / (1.0 + small)
-    return math.exp(theta[0]) + math.exp(theta[1]) * w * soft, soft, share, u
+    return a + b * w * soft, soft, share, u
 
 
 @kernel
 def objective(theta, loads, logs, weights, count, prior, pull):  # type: ignore[no-untyped-def]
     """``Σ_b w_b (log ℓ(n_b) − log y_b)² + pull Σ_p (log θ_p − log θ^prior_p)²``."""
     total = 0.0
-    for b in range(count):
-        gap = math.log(_latency(theta, loads[b])[0]) - logs[b]
-        total += weights[b] * gap * gap
+    a, b, k, w = math.exp(theta[0]), math.exp(theta[1]), math.exp(theta[2]), math.exp(theta[3])
+    for i in range(count):
+        gap = math.log(_latency(a, b, k, w, loads[i])[0]) - logs[i]
+        total += weights[i] * gap * gap
     for p in range(4):
         total += pull * (theta[p] - prior[p]) ** 2
     return total
@@ -59,7 +59,7 @@ def _normal_equations(theta, loads, logs, weights, count, prior, pull, tied, wor
         _add(work, slope, theta[p] - prior[p], pull, tied)
     a, b, k, w = math.exp(theta[0]), math.exp(theta[1]), math.exp(theta[2]), math.exp(theta[3])
     for i in range(count):
-        latency, soft, share, u = _latency(theta, loads[i])
+        latency, soft, share, u = _latency(a, b, k, w, loads[i])
         gap = math.log(latency) - logs[i]
         slope[0] = a / latency
         slope[1] = b * w * soft / latency

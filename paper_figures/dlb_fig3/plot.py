@@ -1,6 +1,6 @@
 """Estimated latency curves."""
 
-from lbtheory.plots.cells import latency_curves
+from lbtheory.plots.cell_runs import latency_curves
 
 TITLE = "Figure 3: estimated latency curves"
 REFERENCE = "DLB paper, Figure 3 and section 3.3"

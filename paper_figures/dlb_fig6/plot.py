@@ -56,6 +56,16 @@ def compare(tables):
             )
             for name in ("rand", "mnlb")
         ),
+        *(
+            direction(
+                f"{name} can run hotter than MNLB",
+                "load at which it meets MNLB's latency and errors at 80 %, over 80 %, − 1",
+                _hotter(data, name) - 1,
+                0.0,
+                below=False,
+            )
+            for name in DLB
+        ),
     ]
     return pd.DataFrame([row.as_row() for row in rows])
 

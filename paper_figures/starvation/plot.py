@@ -3,7 +3,7 @@
 import pandas as pd
 
 from lbtheory.cells.intervals import bootstrap
-from lbtheory.plots.cells import estimation_panels
+from lbtheory.plots.cell_runs import estimation_panels
 
 TITLE = "Latency models estimated in the loop: censoring and starvation"
 REFERENCE = "DLB paper, sections 3.3 and 6; the figure is ours"
@@ -50,7 +50,14 @@ def compare(tables):
 def numbers(tables):
     """Numbers of the caption."""
     rows = compare(tables).set_index(["policy", "variant"])
-    keys = {"plain": "plain", "prior pull": "pull", "dithering": "dither", "all three": "all", "in flight counted": "aged"}
+    keys = {
+        "plain": "plain",
+        "prior pull": "pull",
+        "dithering": "dither",
+        "probing": "probe",
+        "all four": "all",
+        "in flight counted": "aged",
+    }
     found = {}
     for policy in ("disc_lat", "flow_lat", "disc_grad", "flow_grad"):
         for variant, short in keys.items():

@@ -9,7 +9,7 @@ from lbtheory.decode.kernels.jit import kernel
 @kernel
 def observe(st, lim):  # type: ignore[no-untyped-def]
     """Add the RIF of the snapshot just taken to the sums since the last round."""
-    row = st.ints[SNAPSHOT] % st.snap.shape[0]
+    row = st.ints[SNAPSHOT] & (st.snap.shape[0] - 1)
     for j in range(lim.cells):
         st.cell[j].held += st.snap[row, j].rif
         st.cell[j].seen += 1

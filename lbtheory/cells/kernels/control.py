@@ -3,6 +3,7 @@
 from lbtheory.cells.kernels.layout import (
     CRASH_LEAF,
     CRASH_ROOT,
+    FLOW,
     LOSE_REPLICAS,
     PLANS,
     RESTART_LEAF,
@@ -12,6 +13,8 @@ from lbtheory.cells.kernels.layout import (
     SET_PREFILL_TIME,
     SET_REPLICAS,
     SNAPSHOT,
+    STAGE,
+    START_STAGE,
     UNSERVED,
 )
 from lbtheory.cells.kernels.servers import lose_servers
@@ -49,23 +52,32 @@ def project(x, allowed, z, active):  # type: ignore[no-untyped-def]
 
 @kernel
 def update_flows(st, lim, net, now):  # type: ignore[no-untyped-def]
-    """``x_i ← Π(x_i − η_i δ_u ĉ_i)`` at every root that is alive (DLB paper, equation (2))."""
-    for root in range(lim.sources * lim.roots):
-        if st.root_alive[root] == 0:
-            continue
-        i = root // lim.roots
-        step = net.stepsize[i] * lim.flow_period
-        for j in range(lim.cells):
-            st.score[j] = 0.0
-            if net.allowed[i, j] == 1:
-                st.score[j] = st.x[root, j] - step * seen_cost(st, lim, net, i, root, j, now)
-        project(st.x[root], net.allowed[i], st.score, st.refused)
-        if lim.mixing > 0:
-            _mix(st, lim, net, i, root)
+    """``x_i ← Π(x_i − η_i δ_u ĉ_i)`` at every root that is alive (DLB paper, equation (2)), for the stages in effect."""
+    latest = st.ints[STAGE]
+    for k in range(max(latest - 1, 0), latest + 1):
+        over = k < latest and now >= st.stage[latest].start + st.stage[latest].ramp
+        if st.stage[k].mechanism == FLOW and not over:
+            for root in range(lim.sources * lim.roots):
+                if st.root_alive[root] == 1:
+                    _step(st, lim, net, k, root, now)
 
 
 @kernel
-def _mix(st, lim, net, i, root):  # type: ignore[no-untyped-def]
+def _step(st, lim, net, k, root, now):  # type: ignore[no-untyped-def]
+    """One root's step in stage ``k``."""
+    i, cost = root // lim.roots, st.stage[k].cost
+    step = net.stepsize[k, i] * lim.flow_period
+    for j in range(lim.cells):
+        st.score[j] = 0.0
+        if net.allowed[i, j] == 1:
+            st.score[j] = st.x[k, root, j] - step * seen_cost(st, lim, net, cost, i, root, j, now)
+    project(st.x[k, root], net.allowed[i], st.score, st.refused)
+    if lim.mixing > 0:
+        _mix(st, lim, net, k, i, root)
+
+
+@kernel
+def _mix(st, lim, net, k, i, root):  # type: ignore[no-untyped-def]
     """Dithering: each admissible cell keeps at least ``mixing`` over their number."""
     count, spare = 0, 0.0
     for j in range(lim.cells):
@@ -73,23 +85,31 @@ def _mix(st, lim, net, i, root):  # type: ignore[no-untyped-def]
     floor = lim.mixing / count
     for j in range(lim.cells):
         if net.allowed[i, j] == 1:
-            spare += max(st.x[root, j] - floor, 0.0)
+            spare += max(st.x[k, root, j] - floor, 0.0)
     for j in range(lim.cells):
         if net.allowed[i, j] == 1:
-            st.x[root, j] = floor + (1.0 - lim.mixing) * max(st.x[root, j] - floor, 0.0) / spare
+            st.x[k, root, j] = floor + (1.0 - lim.mixing) * max(st.x[k, root, j] - floor, 0.0) / spare
+
+
+@kernel
+def _start_stage(st, lim, net, k, root, now):  # type: ignore[no-untyped-def]
+    """``x`` of a root in stage ``k``, in proportion to the replicas that it sees."""
+    i, total = root // lim.roots, 0.0
+    for j in range(lim.cells):
+        st.x[k, root, j] = seen_replicas(st, lim, net, i, root, j, now) if net.allowed[i, j] == 1 else 0.0
+        total += st.x[k, root, j]
+    for j in range(lim.cells):
+        st.x[k, root, j] /= total
 
 
 @kernel
 def start_root(st, lim, net, root, now):  # type: ignore[no-untyped-def]
     """A root that knows only what it is shown: ``x`` in proportion to the replicas, no aversion, no open requests."""
-    i, total = root // lim.roots, 0.0
+    for k in range(len(st.stage)):
+        _start_stage(st, lim, net, k, root, now)
     for j in range(lim.cells):
-        st.x[root, j] = seen_replicas(st, lim, net, i, root, j, now) if net.allowed[i, j] == 1 else 0.0
-        total += st.x[root, j]
         st.alpha[root, j] = 0.0
         st.open[root, j] = 0
-    for j in range(lim.cells):
-        st.x[root, j] /= total
     for s in range(st.kept.shape[1]):
         st.kept[root, s] = -1
     st.averse[root] = 0
@@ -122,7 +142,7 @@ def update_aversion(st, lim, net, now):  # type: ignore[no-untyped-def]
 @kernel
 def plan_weights(st, lim, net, plan):  # type: ignore[no-untyped-def]
     """The loop of MNLB: weights for the next period from the arrivals of the last one and the latest snapshot."""
-    row = st.ints[SNAPSHOT] % st.snap.shape[0]
+    row = st.ints[SNAPSHOT] & (st.snap.shape[0] - 1)
     for i in range(lim.sources):
         plan.supply[i] = max(st.counts[i], 1) / lim.plan_period
         st.counts[i] = 0
@@ -181,3 +201,8 @@ def disrupt(st, lim, net, d, now):  # type: ignore[no-untyped-def]
         st.cell[j].prefill_time = st.disruption[d].value
     elif kind == SET_DECODE_TIME:
         st.cell[j].decode_time = st.disruption[d].value
+    elif kind == START_STAGE:
+        st.ints[STAGE] = index
+        for root in range(lim.sources * lim.roots):
+            if st.root_alive[root] == 1:
+                _start_stage(st, lim, net, index, root, now)

@@ -26,7 +26,8 @@ NO_REASON, OVERFLOW, UNHEALTHY, SERVER_LOST, NO_LEAF, NO_ROOT = range(6)
     RESTART_ROOT,
     SET_PREFILL_TIME,
     SET_DECODE_TIME,
-) = range(9)
+    START_STAGE,
+) = range(10)
 # mechanisms and costs
 RANDOM, MNLB, DISCRETE, FLOW, LEAST_CONNECTIONS, POWER_OF_TWO, HOT_COLD, CLAIRVOYANT = range(8)
 RIF, LATENCY, GRADIENT = range(3)
@@ -57,8 +58,9 @@ NO_AFFINITY, HASHED, STICKY, CONDITIONAL = range(4)
     UPDATES,
     UNSERVED,  # programs of MNLB whose capacities were exceeded
     SCALINGS,  # rounds of the autoscaler
-) = range(20)
-INTS = 20
+    STAGE,  # of the policy schedule, the latest that has started
+) = range(21)
+INTS = 21
 # indices into State.floats
 NOW, LOOP = range(2)  # LOOP: when a control loop or a disruption is due next
 FLOATS = 2
@@ -66,39 +68,42 @@ FLOATS = 2
 LN2 = math.log(2.0)
 
 # indices of a request's uniform numbers
-U_ROUTE, U_SECOND, U_FAILURE, U_EXPLORE, U_SERVER, U_DIVERSION = 0, 1, 2, 3, 8, 1024
+U_ROUTE, U_SECOND, U_FAILURE, U_EXPLORE, U_STAGE, U_SERVER, U_DIVERSION = 0, 1, 2, 3, 4, 8, 1024
 U_HASHED_SERVER, U_HASHED_CELL = 4095, 4096
 """Of the key of a session, which is its number."""
 
 REQUEST = np.dtype(
     [
-        ("arrival", np.float64),  # at the root, seconds; infinite: injected by a closed loop
-        ("key", np.uint64),  # of its uniform numbers
+        ("time", np.float64),  # of its next event
+        ("next", np.int32),  # in a bucket of the calendar, or in the queue of a server
+        ("cell", np.int32),
+        ("server", np.int32),
+        ("leaf", np.int32),
         ("prefill", np.int32),  # tokens
         ("decode", np.int32),
         ("source", np.int32),
         ("root", np.int32),
-        ("cell", np.int32),
-        ("server", np.int32),
-        ("leaf", np.int32),
         ("session", np.int32),  # −1 for none
-        ("next", np.int32),  # in a bucket of the calendar, or in the queue of a server
-        ("time", np.float64),  # of its next event
-        ("accepted", np.float64),  # when a server took it
-        ("prefilled", np.float64),
-        ("finished", np.float64),  # end of decode, or the failure
-        ("returned", np.float64),
-        ("saving", np.float64),  # share of the prefill that the prefix of its session saves
-        ("load", np.float64),  # RIF per replica of the cell just after it was accepted
         ("leaf_epoch", np.int32),
         ("root_epoch", np.int32),
         ("kind", np.int8),
         ("status", np.int8),
         ("reason", np.int8),
         ("hit", np.int8),  # 1 when it met the prefix
+        ("key", np.uint64),  # of its uniform numbers
+        ("accepted", np.float64),  # when a server took it
+        ("load", np.float64),  # RIF per replica of the cell just after it was accepted
+        ("prefilled", np.float64),
+        ("finished", np.float64),  # end of decode, or the failure
+        ("returned", np.float64),
+        ("arrival", np.float64),  # at the root, seconds; infinite: injected by a closed loop
+        ("saving", np.float64),  # share of the prefill that the prefix of its session saves
+        ("target", np.int16),  # cell that a background probe is for, −1 for a request that is routed
         ("diverted", np.int8),  # 1 when error aversion changed its cell
-    ]
+    ],
+    align=True,
 )
+"""128 bytes, two lines of a cache."""
 SERVER = np.dtype(
     [
         ("head", np.int32),  # queue before the prefill engine
@@ -139,8 +144,17 @@ SNAP = np.dtype(
         ("rif", np.float64),
         ("replicas", np.float64),
         ("error", np.float64),
-        ("cost", np.float64),
         ("latency", np.float64),
+        ("gradient", np.float64),
+    ]
+)
+PHASE = np.dtype(
+    [
+        ("start", np.float64),
+        ("ramp", np.float64),  # seconds over which its share of the requests grows to 1
+        ("mechanism", np.int64),
+        ("cost", np.int64),
+        ("averse", np.int64),
     ]
 )
 DISRUPTION = np.dtype(
@@ -160,8 +174,10 @@ class Limits(NamedTuple):
     choices: int  # d
     count_service: bool  # the choice among servers counts the tokens in service too
     slots: int
-    mechanism: int
-    cost: int
+    plans: bool  # some stage goes by the program of MNLB
+    flows: bool  # some stage is flow routing
+    latencies: bool  # snapshots hold expected latencies
+    gradients: bool  # snapshots hold marginal latencies
     models: int
     affinity: int
     mean_saving: float  # r E[P] of the conditional rule, tokens
@@ -200,7 +216,7 @@ class Network(NamedTuple):
 
     latency: np.ndarray  # (s, n) one-way seconds
     allowed: np.ndarray  # (s, n) uint8
-    stepsize: np.ndarray  # (s,) η
+    stepsize: np.ndarray  # (stages, s) η; 0 where the stage is no flow routing
 
 
 class State(NamedTuple):
@@ -213,11 +229,12 @@ class State(NamedTuple):
     cell: np.ndarray  # CELL (n,)
     leaf: np.ndarray  # LEAF (n, leaves)
     bucket: np.ndarray  # int32: first request of each bucket of the calendar
-    snap: np.ndarray  # SNAP (ring, n)
+    snap: np.ndarray  # SNAP (ring, n), the ring a power of two
     disruption: np.ndarray  # DISRUPTION, by time
     root_alive: np.ndarray  # int8 (s·m,)
     root_epoch: np.ndarray  # int32 (s·m,)
-    x: np.ndarray  # (s·m, n) flow routing
+    stage: np.ndarray  # PHASE, policies by the time at which they start
+    x: np.ndarray  # (stages, s·m, n) flow routing
     alpha: np.ndarray  # (s·m, n) aversion rates
     averse: np.ndarray  # int8 (s·m,): some aversion rate is positive
     open: np.ndarray  # int64 (s·m, n) requests without an answer

@@ -23,12 +23,10 @@ from lbtheory.cells.kernels.layout import (
     FAILED,
     FAILED_COUNT,
     FITS,
-    FLOW,
     INBOUND,
     INSIDE,
     LEAF_ARRIVAL,
     LOOP,
-    MNLB,
     NO_ROOT,
     NOW,
     ON_WIRE,
@@ -63,9 +61,9 @@ def _next_loop(st, lim):  # type: ignore[no-untyped-def]
         due = min(due, (st.ints[ERROR_ROUNDS] + 1) * lim.error_period)
     if lim.models == ESTIMATED:
         due = min(due, (st.ints[FITS] + 1) * lim.fit_period)
-    if lim.mechanism == MNLB:
+    if lim.plans:
         due = min(due, (st.ints[PLANS] + 1) * lim.plan_period)
-    if lim.mechanism == FLOW:
+    if lim.flows:
         due = min(due, (st.ints[UPDATES] + 1) * lim.flow_period)
     return due
 
@@ -91,9 +89,9 @@ def _loops(st, lim, net, plan, est, now):  # type: ignore[no-untyped-def]
     if lim.models == ESTIMATED and (st.ints[FITS] + 1) * lim.fit_period <= now:
         fit_models(st, lim, est, now)
         st.ints[FITS] += 1
-    if lim.mechanism == MNLB and (st.ints[PLANS] + 1) * lim.plan_period <= now:
+    if lim.plans and (st.ints[PLANS] + 1) * lim.plan_period <= now:
         plan_weights(st, lim, net, plan)
-    if lim.mechanism == FLOW and (st.ints[UPDATES] + 1) * lim.flow_period <= now:
+    if lim.flows and (st.ints[UPDATES] + 1) * lim.flow_period <= now:
         update_flows(st, lim, net, now)
         st.ints[UPDATES] += 1
 
@@ -103,7 +101,9 @@ def _root_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
     """A request reaches its root, or a living peer, and is sent on at once."""
     st.ints[ARRIVED] += 1
     i, root = int(st.request[r].source), int(st.request[r].root)
-    st.counts[i] += 1
+    target = int(st.request[r].target)
+    if target < 0:
+        st.counts[i] += 1
     first = i * lim.roots
     step = 0
     while step < lim.roots and st.root_alive[root] == 0:
@@ -116,7 +116,7 @@ def _root_arrival(st, lim, net, r, now):  # type: ignore[no-untyped-def]
         st.request[r].finished = st.request[r].returned = now
         st.ints[FAILED_COUNT] += 1
         return
-    j = route(st, lim, net, r, root, now)
+    j = route(st, lim, net, r, root, now) if target < 0 else target
     st.request[r].cell = j
     if st.request[r].session >= 0:
         st.kept[root, st.request[r].session] = j

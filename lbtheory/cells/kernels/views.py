@@ -1,12 +1,12 @@
 """What the roots see: snapshots of every cell at the probe times, read with the latency of the arc.
 
 Root ``i`` sees cell ``j`` as of ``δ_p ⌊(t − τ_ij)/δ_p⌋``; before that time is 0 it sees the initial state. A snapshot holds the
-cost ``f_j`` of the run's policy, computed once, since it is a function of what the probe carries.
+costs ``f_j`` that the run's policies go by, computed once, since they are functions of what the probe carries.
 """
 
 import math
 
-from lbtheory.cells.kernels.layout import CONDITIONAL, LATENCY, LN2, NO_MODEL, RIF, SNAPSHOT
+from lbtheory.cells.kernels.layout import GRADIENT, LATENCY, LN2, RIF, SNAPSHOT
 from lbtheory.decode.kernels.jit import inlined, kernel
 
 DEAREST = 1e9
@@ -30,17 +30,11 @@ def model_cost(a, b, k, w, n, cost):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def cell_cost(st, lim, j, rif, replicas):  # type: ignore[no-untyped-def]
-    """``f_j`` of the run's cost."""
-    if lim.cost == RIF:
+def cell_cost(st, cost, j, rif, replicas):  # type: ignore[no-untyped-def]
+    """``f_j``."""
+    if cost == RIF:
         return rif / replicas
-    return model_cost(st.cell[j].a, st.cell[j].b, st.cell[j].k, st.cell[j].w, rif / replicas, lim.cost)
-
-
-@kernel
-def cell_latency(st, j, rif, replicas):  # type: ignore[no-untyped-def]
-    """``ℓ_j``, whatever the run's cost."""
-    return model_cost(st.cell[j].a, st.cell[j].b, st.cell[j].k, st.cell[j].w, rif / replicas, LATENCY)
+    return model_cost(st.cell[j].a, st.cell[j].b, st.cell[j].k, st.cell[j].w, rif / replicas, cost)
 
 
 @inlined
@@ -62,17 +56,16 @@ def error_rate(st, lim, j, now):  # type: ignore[no-untyped-def]
 def snapshot(st, lim, now):  # type: ignore[no-untyped-def]
     """Record what a probe answers at ``now``."""
     st.ints[SNAPSHOT] += 1
-    row = st.ints[SNAPSHOT] % st.snap.shape[0]
-    needs_cost = lim.cost == RIF or lim.models != NO_MODEL
+    row = st.ints[SNAPSHOT] & (st.snap.shape[0] - 1)
     for j in range(lim.cells):
         rif, replicas = float(reported(st, lim, j)), float(st.cell[j].replicas)
         st.snap[row, j].rif = rif
         st.snap[row, j].replicas = replicas
         st.snap[row, j].error = error_rate(st, lim, j, now)
-        if needs_cost:
-            st.snap[row, j].cost = cell_cost(st, lim, j, rif, replicas)
-        if lim.affinity == CONDITIONAL:
-            st.snap[row, j].latency = cell_latency(st, j, rif, replicas)
+        if lim.latencies:
+            st.snap[row, j].latency = cell_cost(st, LATENCY, j, rif, replicas)
+        if lim.gradients:
+            st.snap[row, j].gradient = cell_cost(st, GRADIENT, j, rif, replicas)
 
 
 @kernel
@@ -83,7 +76,7 @@ def row_seen(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
         index = st.ints[SNAPSHOT]
     if not lim.shared_probes:  # roots of a source take turns, and each keeps what it saw
         index -= (index - root % lim.roots) % lim.roots
-    return max(index, 0) % st.snap.shape[0]
+    return max(index, 0) & (st.snap.shape[0] - 1)
 
 
 @inlined
@@ -108,20 +101,22 @@ def seen_error(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def seen_cost(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
+def seen_cost(st, lim, net, cost, i, root, j, now):  # type: ignore[no-untyped-def]
     """``ĉ_ij``: the cost seen plus the round trip, which the RIF cost leaves out."""
     if lim.current:
-        cost = float(cell_cost(st, lim, j, float(st.cell[j].rif), float(st.cell[j].replicas)))
+        seen = float(cell_cost(st, cost, j, float(st.cell[j].rif), float(st.cell[j].replicas)))
     else:
-        cost = st.snap[row_seen(st, lim, net, i, root, j, now), j].cost
-    return cost if lim.cost == RIF else cost + 2.0 * net.latency[i, j]
+        row = row_seen(st, lim, net, i, root, j, now)
+        if cost == RIF:
+            seen = st.snap[row, j].rif / st.snap[row, j].replicas
+        elif cost == LATENCY:
+            seen = st.snap[row, j].latency
+        else:
+            seen = st.snap[row, j].gradient
+    return seen if cost == RIF else seen + 2.0 * net.latency[i, j]
 
 
 @kernel
 def seen_latency(st, lim, net, i, root, j, now):  # type: ignore[no-untyped-def]
     """Expected latency as seen, round trip included, seconds."""
-    if lim.current:
-        serving = cell_latency(st, j, float(st.cell[j].rif), float(st.cell[j].replicas))
-    else:
-        serving = st.snap[row_seen(st, lim, net, i, root, j, now), j].latency
-    return serving + 2.0 * net.latency[i, j]
+    return float(seen_cost(st, lim, net, LATENCY, i, root, j, now))

@@ -2,6 +2,9 @@
 
 from lbtheory.cells.policies import clairvoyant, discrete, flow, hot_cold, least_connections, mnlb, power_of_two, random
 from lbtheory.cells.policies.base import Policy as Policy
+from lbtheory.cells.policies.schedule import PolicySchedule as PolicySchedule
+from lbtheory.cells.policies.schedule import Stage as Stage
+from lbtheory.cells.policies.schedule import parse_schedule
 from lbtheory.core import ParameterError, UnknownNameError
 
 _FAMILIES = (random, mnlb, discrete, flow, least_connections, power_of_two, hot_cold, clairvoyant)
@@ -27,3 +30,17 @@ def make_policy(name: str) -> Policy:
     if name not in ALL_POLICIES:
         raise UnknownNameError("policy", name, ALL_POLICIES)
     return ALL_POLICIES[name]
+
+
+def make_schedule(policy: str | Policy | PolicySchedule) -> PolicySchedule:
+    """A schedule of policies from what users give: a name, ``mnlb,flow-grad@180+60``, a policy, or a schedule.
+
+    Raises
+    ------
+    UnknownNameError, ParameterError
+    """
+    if isinstance(policy, PolicySchedule):
+        return policy
+    if isinstance(policy, Policy):
+        return PolicySchedule(stages=(Stage(policy=policy),))
+    return parse_schedule(policy, ALL_POLICIES)

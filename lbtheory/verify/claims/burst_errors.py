@@ -1,16 +1,14 @@
 """Errors in a demand burst: the DLB policies against random routing and MNLB."""
 
-import warnings
-
-from lbtheory.cells import PAPER_POLICIES, Event, sample_scenario
-from lbtheory.cells.calibration import oracle_models
-from lbtheory.cells.summary import compare_policies
+from lbtheory.cells import PAPER_POLICIES, Event
+from lbtheory.verify.cell_trials import scenario_of, trial
 from lbtheory.verify.claim import Claim, Kind
 from lbtheory.verify.laboratory import Laboratory
 from lbtheory.verify.verdict import Verdict, mean_at_least, together
 
 ORDER = 800
 POLICIES = ("mnlb", "disc-rif", "flow-grad")
+BURST = Event(kind="burst", start=20.0, end=80.0)
 
 
 def check(laboratory: Laboratory) -> Verdict:
@@ -18,16 +16,10 @@ def check(laboratory: Laboratory) -> Verdict:
     assert set(POLICIES) < set(PAPER_POLICIES)
     gaps: dict[tuple[str, str], list[float]] = {}
     for k in range(laboratory.size(20, 60)):
-        seed = int(laboratory.rng("burst", k).integers(2**31))
-        burst = Event(kind="burst", start=20.0, end=80.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            scenario = sample_scenario(seed, cells=6, duration=80.0, warmup=20.0)
-            models = oracle_models(scenario, completions=2000)
-            trial = compare_policies(scenario.changed(events=(burst,)), POLICIES, models=models).trials[0]
+        found = trial(scenario_of(laboratory, "burst", k), POLICIES, events=(BURST,))
         for baseline in ("rand", "mnlb"):
             for name in POLICIES[1:]:
-                gaps.setdefault((baseline, name), []).append(trial[baseline].error_rate - trial[name].error_rate)
+                gaps.setdefault((baseline, name), []).append(found[baseline].error_rate - found[name].error_rate)
     return together([mean_at_least(values, 0.0, f"{base} − {name}") for (base, name), values in gaps.items()])
 
 

@@ -12,7 +12,7 @@ from lbtheory.cells.kernels.calendar import cancel, head, schedule, take
 from lbtheory.cells.kernels.control import project
 from lbtheory.cells.kernels.transport import solve
 from lbtheory.fluid.mnlb import mnlb_weights
-from tests.reference.cells import project as sorted_projection
+from tests.reference.cell_parts import project as sorted_projection
 
 
 class State(NamedTuple):

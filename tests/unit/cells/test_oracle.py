@@ -6,21 +6,36 @@ import pytest
 from lbtheory.cells import (
     ALL_POLICIES,
     ESTIMATE,
+    CapacityStep,
     CellSpec,
     Event,
     Parameters,
     Scenario,
     Sessions,
     cell_stream,
-    make_policy,
+    make_schedule,
     simulate,
     with_sessions,
 )
+from lbtheory.cells.background import with_background
 from lbtheory.cells.engine import layout_of, start_models
 from lbtheory.cells.kernels import layout
 from lbtheory.cells.kernels.run import begin, run
-from tests.reference.cells import System, uniform
+from tests.reference.cell_parts import uniform
+from tests.reference.cells import System
 
+CODES = (
+    "replicas",
+    "lose",
+    "failing",
+    "crash leaf",
+    "restart leaf",
+    "crash root",
+    "restart root",
+    "prefill time",
+    "decode time",
+    "stage",
+)
 PHASE = ("future", "out", "waiting", "prefill", "blocked", "decode", "back", "error", "done", "failed")
 
 
@@ -67,20 +82,11 @@ def planner(n):
 
 def same_steps(scenario, policy, stream, p, models=None, disruptions=()):
     """Run both side by side; returns (steps, oracle)."""
-    chosen = make_policy(policy)
+    chosen = make_schedule(policy)
     lim, net, st, est = layout_of(scenario, chosen, stream, models, p)
-    codes = (
-        "replicas",
-        "lose",
-        "failing",
-        "crash leaf",
-        "restart leaf",
-        "crash root",
-        "restart root",
-        "prefill time",
-        "decode time",
-    )
-    rows = [(time, codes.index(kind), cell, index, value) for time, kind, cell, index, value in disruptions]
+    stages = [(stage.start, "stage", 0, k, 0.0) for k, stage in enumerate(chosen.stages) if k]
+    disruptions = sorted([*disruptions, *stages], key=lambda row: row[0])
+    rows = [(time, CODES.index(kind), cell, index, value) for time, kind, cell, index, value in disruptions]
     st = st._replace(disruption=np.array(rows, layout.DISRUPTION))
     known = start_models(scenario) if models in (None, ESTIMATE) else models
     oracle = System(
@@ -197,8 +203,9 @@ def test_dithering_and_slow_cells(policy):
     assert len({request.cell for request in oracle.requests}) == 3
 
 
-@pytest.mark.parametrize("lag", [0.0, 0.6, 1.7])
-@pytest.mark.parametrize("policy", ["rand", "mnlb", "flow-lat"])
+@pytest.mark.parametrize(
+    "policy, lag", [("rand", 0.0), ("flow-lat", 0.0), ("mnlb", 0.6), ("rand", 0.6), ("rand", 1.7), ("flow-lat", 1.7)]
+)
 def test_autoscaler(policy, lag):
     """Replicas grow, shrink and hit the cap; servers that start are cancelled; what retires finishes what it holds."""
     rng = np.random.default_rng(8)
@@ -214,6 +221,78 @@ def test_autoscaler(policy, lag):
     run_again = simulate(scenario, policy, stream=stream, models=ESTIMATE, parameters=p)
     k = min(len(sizes), len(run_again.sizes))
     np.testing.assert_array_equal(run_again.sizes[:k], sizes[:k])
+
+
+SCHEDULES = (
+    "mnlb,flow-grad@3",
+    "disc-rif,disc-grad@2+3",
+    "flow-rif,flow-lat@2+2.5,hot-cold@4.5",
+    "p2c,rand@1,mnlb@3+4,oracle@7.5",
+)
+
+
+@pytest.mark.parametrize("policy, aversion", [*((one, True) for one in SCHEDULES), (SCHEDULES[1], False)])
+def test_policy_schedules(policy, aversion):
+    """A switch, ramps, one stage right after the ramp of another; a root that restarts and a cell that fails in between."""
+    rng = np.random.default_rng([9, aversion])
+    scenario = small_scenario(rng, 3)
+    p = Parameters(queue=3, plan_period=1.0, fit_period=1.0, probe_period=0.02, roots=2, aversion=aversion, mixing=0.1)
+    disruptions = [
+        (1.0, "failing", 1, 0, 0.5),
+        (2.2, "crash root", 0, 1, 0.0),
+        (3.5, "restart root", 0, 1, 0.0),
+        (5.0, "failing", 1, 0, 0.0),
+    ]
+    _, oracle = same_steps(scenario, policy, small_stream(rng, scenario, 400), p, models=ESTIMATE, disruptions=disruptions)
+    assert oracle.stage == len(make_schedule(policy).stages) - 1 and oracle.failed > 0
+
+
+@pytest.mark.parametrize("policy", ["mnlb", "flow-lat"])
+def test_capacity_schedules(policy):
+    """Cells shrink and grow beyond what they begin with, gracefully, with an outage in between."""
+    rng = np.random.default_rng(10)
+    steps = [CapacityStep(time=t, cell=j, servers=r) for t, j, r in ((1.0, 0, 1), (2.5, 0, 6), (2.0, 2, 5), (6.0, 2, 2))]
+    outage = Event(kind="outage", start=3.0, end=5.0, cell=0)
+    scenario = small_scenario(rng, 3, capacity=tuple(steps), events=(outage,))
+    disruptions = [
+        (1.0, "replicas", 0, 0, 1.0),
+        (2.0, "replicas", 2, 0, 5.0),
+        (2.5, "replicas", 0, 0, 6.0),
+        (3.0, "replicas", 0, 0, 1.0),
+        (5.0, "replicas", 0, 0, 6.0),
+        (6.0, "replicas", 2, 0, 2.0),
+    ]
+    p = Parameters(queue=4, plan_period=1.0, fit_period=1.0)
+    stream = small_stream(rng, scenario, 400)
+    _, _, st, _ = layout_of(scenario, make_schedule(policy), stream, ESTIMATE, p)
+    assert [tuple(row) for row in st.disruption.tolist()] == [(t, CODES.index(kind), *rest) for t, kind, *rest in disruptions]
+    _, oracle = same_steps(scenario, policy, stream, p, models=ESTIMATE, disruptions=disruptions)
+    assert [len(cell) for cell in oracle.servers] == scenario.most_servers.tolist()
+    assert any(request.server >= scenario.cells[0].servers and request.cell == 0 for request in oracle.requests)
+    assert scenario.servers_at(2.5).tolist() == [6, scenario.cells[1].servers, 5]
+
+
+@pytest.mark.parametrize("policy", ["disc-lat", "mnlb,flow-grad@3"])
+def test_background_probes(policy):
+    """Requests of out-of-band probing go to their cell whatever the policy, count in its load and not in MNLB's demand."""
+    rng = np.random.default_rng(11)
+    scenario = small_scenario(rng, 3, allowed=np.array([[True, True, False], [False, True, True], [False, True, False]]))
+    stream = with_sessions(small_stream(rng, scenario, 250), scenario, Sessions(length=4.0))
+    probed = with_background(stream, scenario, 0.5)
+    assert len(probed) == len(stream) + 47 and (probed.targets >= 0).sum() == 47
+    p = Parameters(queue=3, plan_period=1.0, fit_period=1.0, roots=2)
+    _, oracle = same_steps(scenario, policy, probed, p, models=ESTIMATE)
+    sent = [request for request in oracle.requests if request.target >= 0]
+    assert all(request.cell == request.target for request in sent) and {r.source for r in sent if r.target == 2} == {1}
+    run_again = simulate(
+        scenario,
+        policy,
+        stream=stream,
+        models=ESTIMATE,
+        parameters=Parameters(queue=3, plan_period=1.0, fit_period=1.0, roots=2, background_period=0.5),
+    )
+    assert run_again.background == 47 and len(run_again.arrival) == len(stream)
+    np.testing.assert_array_equal(run_again.cell, [r.cell for r in oracle.requests if r.target < 0])
 
 
 def test_current_state():
@@ -248,7 +327,7 @@ def test_events_of_a_scenario():
         Event(kind="crash", start=2.0, end=3.0, cell=2, router="root"),
     )
     scenario = small_scenario(rng, 3, events=events)
-    _, _, st, _ = layout_of(scenario, make_policy("rand"), small_stream(rng, scenario, 5), None, Parameters())
+    _, _, st, _ = layout_of(scenario, make_schedule("rand"), small_stream(rng, scenario, 5), None, Parameters())
     rows = [tuple(row) for row in st.disruption.tolist()]
     assert rows == [
         (1.0, layout.SET_FAILING, 0, 0, 0.4),

@@ -1,6 +1,7 @@
 """Runs: conservation under faults, common streams, comparators, models, bad input."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from lbtheory.cells.records import REASONS
 from lbtheory.cells.stepsize import slope_ratio, stepsizes
 from lbtheory.cells.summary import compare_policies, summarise
 from lbtheory.core import ParameterError, UnknownNameError
+from lbtheory.fluid.rates import Softplus
 
 SHORT = sample_scenario(3, cells=3, duration=70.0, warmup=10.0)
 
@@ -205,6 +207,35 @@ def test_stepsize_is_locally_stable(cost, cells):
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_background_probes_keep_estimates_fresh():
+    """A slow cell that nobody sends to: without probes its model stays the start model, with them it is the slow latency.
+
+    The smoothed latency of a bin has a relative standard deviation of about 3 % here; the tolerance is three of them.
+    """
+    cells = [
+        replace(cell, arrival_rate=rate) for cell, rate in zip(sample_scenario(3, cells=2).cells, (20.0, 0.0), strict=True)
+    ]
+    scenario = sample_scenario(3, cells=2, duration=100.0).changed(
+        cells=tuple(cells),
+        allowed=np.eye(2, dtype=bool),
+        events=(Event(kind="slow", start=0.0, end=200.0, cell=1, factor=3.0),),
+    )
+    start = start_models(scenario)[1]
+    off, on = (
+        simulate(
+            scenario,
+            "disc-lat",
+            models=ESTIMATE,
+            parameters=Parameters(pull=0.0, smoothing=0.01, bin_width=2.0, background_period=period),
+        )
+        for period in (None, 0.25)
+    )
+    assert off.models[1] == pytest.approx([start.a, start.b, start.k, start.w]) and off.background == 0
+    found = Softplus(**dict(zip("abkw", on.models[1], strict=True)))
+    assert on.background == 799 and found.latency(1.0) == pytest.approx(3 * scenario.idle_latencies[1], rel=0.09)
+    assert len(on.arrival) == len(off.arrival) and (on.cell == 0).all()
 
 
 def test_empty_stream():

@@ -7,7 +7,8 @@ import pytest
 from lbtheory.cells.intervals import bootstrap, direction
 from lbtheory.cells.tasks import affinities, estimation, latency_curves, timeline, variations
 from lbtheory.core import ParameterError
-from lbtheory.plots.cells import over_scenarios, policy_curves, timelines
+from lbtheory.plots.cell_runs import timelines
+from lbtheory.plots.cells import over_scenarios, policy_curves
 
 SMALL = {"trials": 1, "duration": 40.0, "warmup": 10.0, "base": {"cells": 2, "servers": 3.0}}
 
