@@ -4,6 +4,7 @@ import pandas as pd
 
 from lbtheory.study.means import over_seeds
 
+MEANS = ["barrier_idle", "barrier_idle_time", "throughput", "tpot_p95", "occupancy", "paused", "wait_mean"]
 COLUMNS = {
     "factor": "factor",
     "value": "value",
@@ -13,6 +14,11 @@ COLUMNS = {
     "ratio": "JSQ ÷",
     "ratio_half": "±",
     "barrier_idle": "idle, token work",
+    "barrier_idle_time": "idle, time",
+    "throughput": "tok/s",
+    "tpot_p95": "TPOT P95 s",
+    "occupancy": "share of slots in use",
+    "paused": "share of requests paused",
     "wait_mean": "mean wait, iterations",
     "wait_max": "longest wait, iterations",
 }
@@ -21,5 +27,4 @@ COLUMNS = {
 def table(records):
     """One row a factor, value and policy."""
     keys = ["factor", "value", "policy"]
-    means = ["barrier_idle", "wait_mean"]
-    return over_seeds(pd.DataFrame(records), keys, means, ["imbalance", "ratio"], ["wait_max"])[list(COLUMNS)]
+    return over_seeds(pd.DataFrame(records), keys, MEANS, ["imbalance", "ratio"], ["wait_max"])[list(COLUMNS)]

@@ -1,4 +1,4 @@
-"""Separate queues and the relaxed barrier: two engines and one trajectory, and the laws that take the place of the usual ones."""
+"""Separate queues and the relaxed barrier: two engines and one trajectory, and the laws that replace the usual ones."""
 
 import dataclasses
 from collections import deque

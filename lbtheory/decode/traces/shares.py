@@ -33,7 +33,8 @@ def parse_shares(text: str, name: str, read: Callable[[str], Value]) -> tuple[tu
         shares = ()
     if len(shares) != len(parts) or min(shares) <= 0 or sum(shares) != 1:
         raise ParameterError(
-            f"`{name}` must be VALUE:SHARE,… with positive shares that sum to 1, or values alone for equal shares; got {text!r}."
+            f"`{name}` must be VALUE:SHARE,… with positive shares that sum to 1, or values alone for equal shares; "
+            f"got {text!r}."
         )
     return values, shares
 
