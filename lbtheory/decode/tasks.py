@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from lbtheory.core import UnknownNameError, generator
+from lbtheory.core.tasks import task_version
 from lbtheory.decode.calibration import JsqRow, calibrate
 from lbtheory.decode.comparison import Comparison, compare
 from lbtheory.decode.engine import simulate
@@ -22,6 +23,7 @@ from lbtheory.decode.workload import Source, Workload, make_workload
 Record = dict[str, Any]
 
 
+@task_version(2)
 def replay(
     *,
     seed: int,
@@ -55,6 +57,7 @@ def replay(
     return [{**record, **constants} for record in records]
 
 
+@task_version(2)
 def versus(
     *,
     seed: int,
@@ -167,16 +170,19 @@ def trajectories(
     begin: int,
     iterations: int,
     overtake: int | None,
+    recurrence: float = 0.0,
+    every: int = 1,
+    part: str | None = None,
 ) -> list[Record]:
-    """Loads of every worker over a common segment of iterations, one record a policy and iteration."""
-    work = _saturated(seed, workload, workers, slots, queue, prompt_cv)
+    """Loads of every worker over a common segment, one record a policy and (each so many) iteration; ``part`` is a label."""
+    work = _saturated(seed, workload, workers, slots, queue, prompt_cv, recurrence)
     records = []
     for name in policies:
         policy = make_policy(name, history=work.history, overtake=overtake, cap_all=True)
         run = simulate(work.stream, policy, workers=workers, slots=slots, steps=begin + iterations, keep_loads=True, seed=seed)
         loads = run.iterations.loads
         assert loads is not None
-        for k in range(begin, begin + iterations):
+        for k in range(begin, begin + iterations, every):
             columns = {f"worker_{g}": int(loads[k, g]) for g in range(workers)}
             records.append({"policy": name, "iteration": k + 1, **columns})
     return records

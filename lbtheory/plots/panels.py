@@ -94,7 +94,8 @@ def _series(
         _require(loads, ("policy", "iteration"), "loads", "trajectories")
         workers = [name for name in loads.columns if str(name).startswith("worker_")]
         for policy, rows in loads.groupby("policy", sort=False):
-            series[str(policy)] = (rows["iteration"].to_numpy(), rows[workers].to_numpy(dtype=float))
+            present = rows[workers].dropna(axis=1, how="all")  # fewer workers than others have
+            series[str(policy)] = (rows["iteration"].to_numpy(), present.to_numpy(dtype=float))
     else:
         for policy, values in loads.items():
             array = np.asarray(values, dtype=float)

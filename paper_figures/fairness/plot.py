@@ -29,9 +29,9 @@ def compare(tables):
 
 
 def draw(tables):
-    """A panel a control."""
+    """A panel a control; both together are in the table."""
     rows = tables["fairness"]
-    rows = rows[rows["rule"] != "jsq"].copy()
+    rows = rows[(rows["rule"] != "jsq") & (rows["factor"] != "bonus and waiting cap")].copy()
     rows["low"], rows["high"] = rows["ratio"] - rows["ratio_half"], rows["ratio"] + rows["ratio_half"]
     return curves(
         rows.sort_values("wait_max", kind="stable"),
@@ -43,8 +43,7 @@ def draw(tables):
         xlabel="longest wait, iterations",
         ylabel="imbalance of JSQ ÷",
         xlog=10,
-        across=2,
-        height=2.4,
+        height=2.8,
     )
 
 
