@@ -1,4 +1,4 @@
-"""Beyond the theorem's assumptions on requests and releases, and two comparators: separate queues, a relaxed barrier; data only."""
+"""Beyond the theorem's assumptions on requests and releases, and two comparators; data only."""
 
 TITLE = "Robustness: other laws of requests and releases, separate queues, a relaxed barrier"
 REFERENCE = "lbtheory; the decode paper's conclusion lists it as open"

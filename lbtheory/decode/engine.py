@@ -38,9 +38,9 @@ def simulate(
     A policy with ``pause = δ`` relaxes the barrier (ours, a comparator). After admission, with loads ``L_g`` and mean ``L̄``,
     every worker with ``L_g > (1 + δ) L̄`` pauses requests one by one until it is no longer above: among those admitted in
     earlier iterations and not paused in the last one, the smallest whose workload covers the excess, else the largest (ties:
-    earliest released); it stays above when only one request is left to run or none may be paused. A paused request keeps its slot and its tokens, generates none in this
-    iteration, and so finishes an iteration later; the step takes ``t_fixed + t_token max_g`` of what is left. Loads and
-    imbalance of the records are those of the requests that take part.
+    earliest released); it stays above when only one request is left to run or none may be paused. A paused request keeps its
+    slot and its tokens, generates none in this iteration, and so finishes an iteration later; the step takes
+    ``t_fixed + t_token max_g`` of what is left. Loads and imbalance of the records are those of the requests that take part.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ COLUMNS = {
 """Headings of `segment_table`."""
 
 
-def segment_figure(rows: "pd.DataFrame", labels: Mapping[str, str], *, columns: int = 4) -> "Figure":
-    """A panel a number of workers and policy; the number is in the title where there are several.
+def segment_figure(rows: "pd.DataFrame", labels: Mapping[str, str], *, columns: int = 3) -> "Figure":
+    """A panel a number of workers and policy; the number ends the title where there are several.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def segment_figure(rows: "pd.DataFrame", labels: Mapping[str, str], *, columns: 
     for key, policy, workers in zip(keys, rows["policy"], rows["workers"], strict=True):
         if key not in names:
             name = labels.get(policy) or style.label(policy)
-            names[key] = f"{name}, G = {workers}" if several else name
+            names[key] = f"{name}, {workers}" if several else name
     return trajectories(rows.assign(policy=keys), labels=names, columns=columns)
 
 

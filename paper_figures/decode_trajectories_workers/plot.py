@@ -23,7 +23,7 @@ def compare(tables):
 
 def draw(tables):
     """A panel a number of workers and method."""
-    return segment_figure(_rows(tables), LABELS, columns=3)
+    return segment_figure(_rows(tables), LABELS)
 
 
 def numbers(tables):

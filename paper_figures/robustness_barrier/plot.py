@@ -13,6 +13,7 @@ LABELS = {
     "level-plus": "LEVEL+ with pauses",
     "level-plus, full barrier": "LEVEL+, full barrier",
 }
+TINTS = {"level-plus, full barrier": "#f2b27a"}
 COLUMNS = {
     "panel": "step time",
     "value": "δ",
@@ -50,6 +51,7 @@ def draw(tables):
         series="method",
         panel="panel",
         labels=LABELS,
+        tints=TINTS,
         xlabel="δ: pauses above 1 + δ times the mean load",
         ylabel="% over JSQ",
         reference=0.0,

@@ -107,10 +107,10 @@ def poisson_clock(n: int, rate: float, rng: np.random.Generator) -> Releases:
 
 
 def size_paced(prompts: np.ndarray, rate: float, power: float, rng: np.random.Generator) -> Releases:
-    """Releases that depend on sizes (ours): the gap before request ``i`` is proportional to ``E_i S_i^power``, ``E_i ~ Exp(1)``.
+    """Releases that depend on sizes (ours): the gap before request ``i`` is ``∝ E_i S_i^power``, ``E_i ~ Exp(1)``.
 
-    ``power = 0`` is a Poisson process, independent of sizes; at 1 tokens rather than requests come at a steady rate, as behind a
-    prefill stage that is busy: small prompts come in bursts, and a large one leaves a gap before it. Gaps are scaled to
+    ``power = 0`` is a Poisson process, independent of sizes; at 1 tokens rather than requests come at a steady rate, as behind
+    a prefill stage that is busy: small prompts come in bursts, and a large one leaves a gap before it. Gaps are scaled to
     ``rate`` requests an iteration over the whole stream. The decode paper's theorem fixes releases before sizes are drawn.
 
     Parameters
