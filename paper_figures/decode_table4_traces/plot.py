@@ -51,6 +51,7 @@ def draw(tables):
         panel="workload",
         labels=LABELS,
         ylabel="JSQ ÷",
+        xlabel="workers",
         xlog=2,
         ylog=True,
         reference=1.0,

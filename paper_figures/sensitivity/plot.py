@@ -11,6 +11,7 @@ COLUMNS = {
     "factor": "swept",
     "workers": "G",
     "value": "value",
+    "policy": "policy",
     "series": "forecast or γ",
     "imbalance": "mean imbalance",
     "imbalance_half": "±",
