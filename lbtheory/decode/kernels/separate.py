@@ -22,7 +22,7 @@ class SeparateRule(NamedTuple):
     bound: np.ndarray  # (1,) requests bound so far
     head: np.ndarray  # (G,) first request of each queue, −1 for none
     tail: np.ndarray  # (G,)
-    count: np.ndarray  # (G,) requests in each queue
+    waiting: np.ndarray  # (G,) requests in each queue
     tokens: np.ndarray  # (G,) their prompts
 
 
@@ -38,10 +38,10 @@ def run(stream, limits, rule, state, records, rows):  # type: ignore[no-untyped-
             rule.bound[0] += 1
         admitted = 0
         for g in range(limits.workers):
-            while rule.count[g] > 0 and state.worker[g].count < limits.slots:
+            while rule.waiting[g] > 0 and state.worker[g].count < limits.slots:
                 i = rule.head[g]
                 rule.head[g] = state.request[i].chain
-                rule.count[g] -= 1
+                rule.waiting[g] -= 1
                 rule.tokens[g] -= state.request[i].prompt
                 step.admit(stream, limits, state, i, g)
                 admitted += 1
@@ -64,12 +64,12 @@ def _bind(limits, rule, state, i):  # type: ignore[no-untyped-def]
                 g, best = other, value
     state.request[i].worker = g
     state.request[i].chain = -1
-    if rule.count[g] > 0:
+    if rule.waiting[g] > 0:
         state.request[rule.tail[g]].chain = i
     else:
         rule.head[g] = i
     rule.tail[g] = i
-    rule.count[g] += 1
+    rule.waiting[g] += 1
     rule.tokens[g] += state.request[i].prompt
 
 
@@ -78,4 +78,4 @@ def _score(rule, state, g):  # type: ignore[no-untyped-def]
     """Requests on the worker and in its queue, or their tokens."""
     if rule.bind == TOKENS:
         return state.worker[g].load + rule.tokens[g]
-    return state.worker[g].count + rule.count[g]
+    return state.worker[g].count + rule.waiting[g]
