@@ -81,10 +81,8 @@ def run(
 
 
 def _table(rows: list[tuple[float, ...]], loads: list[list[int]], workers: int) -> dict[str, np.ndarray]:
-    names = (
-        *("maximum", "minimum", "total", "square", "admitted", "waiting", "active", "fullest"),
-        *("start", "duration", "paused"),
-    )
+    counts = ("maximum", "minimum", "total", "square", "admitted", "waiting", "active", "fullest")
+    names = (*counts, "start", "duration", "paused")
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     table = {
         name: np.array(column, float if name in ("square", "start", "duration") else np.int64)

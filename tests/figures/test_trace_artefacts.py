@@ -17,7 +17,9 @@ def test_without_public_traces(name: str) -> None:
     table = table.assign(workers=8, ratio=1.0, tpot_p95=0.1, wait_max=3.0)
     tables = {plot.TABLES[0]: table}
     assert plot.draw(tables) is None and plot.compare(tables) is None
-    assert "No public trace was replayed" in plot.numbers(tables)["found"] and "LBTHEORY_TRACES" in plot.numbers(tables)["found"]
+    assert (
+        "No public trace was replayed" in plot.numbers(tables)["found"] and "LBTHEORY_TRACES" in plot.numbers(tables)["found"]
+    )
 
 
 def test_segments() -> None:

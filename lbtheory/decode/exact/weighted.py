@@ -11,7 +11,6 @@ those that must go come first, then the largest ``π_i``. The program needs one 
 0 whatever is done, and the program is that of IO_H.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -125,7 +124,7 @@ def _solve(program: Program, warm_start: Assignment | None, search: Search) -> S
     bound = Fraction(0) if found.bound is None else max(Fraction(0), weights.true_bound(found.bound))
     if found.status is SolverStatus.OPTIMAL and weights.exact:
         bound = objective(instance, best)
-    return replace(solution(instance, best, policy="io", bound=bound, seconds=clock.seconds), method="cp-sat")
+    return solution(instance, best, policy="io", bound=bound, seconds=clock.seconds)
 
 
 def _dearest(program: Program) -> list[int]:
