@@ -120,6 +120,8 @@ def compared(
     result = compare(
         work.stream, made, workers=workers, slots=slots, timing=timing, warmup=warmup, steps=steps, seed=seed, keep=policies
     )
+    if result.left_out:  # an interrupt stops the study, not only the comparison
+        raise KeyboardInterrupt
     return [_record(name, result, work, warmup) for name in policies]
 
 

@@ -1,4 +1,4 @@
-"""Second panels of the tables: they say why there is no figure where no public trace is at hand, and draw where there is one."""
+"""Second panels of the tables: they say why there is no figure where no public trace is at hand; panels of segments."""
 
 import pandas as pd
 import pytest
@@ -23,7 +23,7 @@ def test_without_public_traces(name: str) -> None:
 
 
 def test_segments() -> None:
-    """Means of ``G max − Σ`` over the workers that there are; published numbers beside; a panel a number of workers and policy."""
+    """Means of ``G max − Σ`` over the workers that there are, published numbers beside, a panel a number of workers."""
     rows = pd.DataFrame(
         {
             "workers": [2, 2, 3, 3],

@@ -1,12 +1,15 @@
 """Caps on waits, the bonus on waits, and tenants."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from lbtheory.core import ParameterError
-from lbtheory.decode import tasks
+from lbtheory.decode import comparison, tasks
 from lbtheory.decode.engine import simulate
-from lbtheory.decode.policies import make_policy
+from lbtheory.decode.policies import Policy, make_policy
+from lbtheory.decode.records import Run
 from lbtheory.decode.stream import RequestStream, request_stream
 from lbtheory.decode.summary import summarise
 from lbtheory.decode.timing import StepTime
@@ -118,3 +121,19 @@ def test_exact_policy_takes_the_dear_ones() -> None:
         make_policy("io:bonus=1,tie=lexicographic")
     with pytest.raises(ParameterError, match="bonus"):
         make_policy("io:bonus=-1")
+
+
+def test_an_interrupt_stops_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between two policies of a cell is not lost: the comparison keeps what it has, the task passes the interrupt on."""
+
+    def stop(stream: RequestStream, policy: Policy, **options: Any) -> Run:
+        if policy.name == "br0":
+            raise KeyboardInterrupt
+        return simulate(stream, policy, **options)
+
+    monkeypatch.setattr(comparison, "simulate", stop)
+    source = {"p": "1/10", "prompts": "uniform:50"}
+    with pytest.raises(KeyboardInterrupt):
+        tasks.versus(
+            seed=0, workload="w", source=source, policies=["jsq", "br0"], workers=2, slots=2, overtake=None, queue=4, steps=50
+        )
