@@ -12,6 +12,7 @@ The cost of an arc is ``c_ij = f_j(N_j) + g_ij``. ``k`` is the number of replica
 seconds. The potentials are ours, from the definition of program (12).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,6 +175,11 @@ class BelievedCost(CellCost):
 
     def conic(self, z: Any) -> Any:
         return None
+
+
+def cell_values(costs: Sequence[CellCost], workloads: Array) -> Array:
+    """``f_j(N_j)`` of every cell, float array (n,); infinite where the workload is."""
+    return np.array([float(one.value(n)) if np.isfinite(n) else np.inf for one, n in zip(costs, workloads, strict=True)])
 
 
 def arc_constants(cost: str, latency: Array) -> Array:

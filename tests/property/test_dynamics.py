@@ -1,6 +1,7 @@
 """The delay integrator on random networks: its oracles, the simplex, signs, mass, and two ways to project."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +39,26 @@ def test_kernel_against_its_oracle(seed: int) -> None:
     )
     n_plain, x_plain = oracle.integrate(net, COSTS[seed % 3], eta, run.step, run.steps, loads, shares)
     assert np.abs(n_plain - run.workloads).max() < 1e-11 and np.abs(x_plain - run.shares).max() < 1e-11
+
+
+@pytest.mark.parametrize(("cells", "grid"), [(4, 0.0437), (41, 0.0437), (85, 0.04)])
+def test_lanes_against_the_general_way(cells: int, grid: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of one source, faces, events, thinning: equal to rounding without the quick way."""
+    rng = np.random.default_rng(cells)
+    net = drawn(rng, cells=cells, sources=3, grid=grid)
+    some = rng.dirichlet(np.full(cells, 0.5), 3) * (rng.random((3, cells)) < 0.7)
+    shares = start(net, some / some.sum(axis=1, keepdims=True))
+    options: dict[str, Any] = {
+        "eta": 0.02, "t_end": 3.0, "step": 0.04, "mesh": "even", "workloads": rng.uniform(0, 3, cells), "shares": shares,
+    }  # fmt: skip
+    quick = simulate(net, "latency", **options), simulate(net, "latency", every=7, **options)
+    make = stepping._lanes.make_lanes
+    monkeypatch.setattr(stepping._lanes, "make_lanes", lambda first, *rest: make(np.zeros_like(first), *rest))
+    slow = simulate(net, "latency", **options), simulate(net, "latency", every=7, **options)
+    assert quick[0].events == slow[0].events > 0
+    for one, other in zip(quick, slow, strict=True):
+        for name in ("workloads", "workload_slopes", "shares", "share_slopes"):
+            assert np.abs(getattr(one, name) - getattr(other, name)).max() < 1e-11, name
 
 
 def test_oracle_on_degenerate_starts() -> None:

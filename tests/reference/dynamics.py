@@ -93,7 +93,10 @@ def _source_step(
 def integrate(
     network: Network, cost: str, eta: float, step: float, steps: int, workloads: Any, shares: Any
 ) -> tuple[Array, Array]:
-    """Flow routing with events on steps of one width, all delays ≥ step, history constant; values at the nodes."""
+    """Flow routing with events on steps of one width, all delays ≥ step, history constant; values at the nodes.
+
+    An observed cost is the quadratic with its values at the ends of the step and its mean over it.
+    """
     source, cell = network.arcs
     tau, g = network.latency[source, cell], arc_constants(cost, network.latency)[source, cell]
     costs, arrivals = network.costs(cost), network.arrivals
@@ -108,12 +111,10 @@ def integrate(
             arcs = np.nonzero(source == i)[0]
             seen = []
             for a in arcs:
-                values = [
-                    g[a] + _at(known[cell[a]], t - tau[a], left=False),
-                    g[a] + _at(known[cell[a]], t + step / 2 - tau[a], left=False),
-                    g[a] + _at(known[cell[a]], end - tau[a], left=True),
-                ]
-                fit = Polynomial.fit([t, t + step / 2, end], values, 2)
+                first = g[a] + _at(known[cell[a]], t - tau[a], left=False)
+                final = g[a] + _at(known[cell[a]], end - tau[a], left=True)
+                middle = (6 * (g[a] + _mean(known[cell[a]], t - tau[a], end - tau[a])) - first - final) / 4
+                fit = Polynomial.fit([t, t + step / 2, end], [first, middle, final], 2)
                 seen.append(fit.convert())
             for low, high, parts in _source_step(x[arcs], seen, eta, t, end):
                 for a, p in zip(arcs, parts, strict=True):

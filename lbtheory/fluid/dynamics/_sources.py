@@ -15,24 +15,23 @@ FIXED, FLOW, PROJECTED, PERIODIC, DISCRETE = range(5)
 
 @njit(cache=True, error_model="numpy")
 def observe(k, even, mask, times, low, high, cell, tau, lag, part, seen, g, ring_cost, c):  # type: ignore[no-untyped-def]
-    """Costs ``c`` (3,) that the arcs of a source see at the start, middle and end of step ``k``."""
+    """Costs ``c`` (3,) that the arcs of a source see at the start, middle and end of step ``k``.
+
+    On an even mesh the middle is the one for which Simpson's rule gives the mean over the step.
+    """
     for a in range(low, high):
         j, rest = cell[a], part[a]
         if not even:
             observe_between(k, mask, times, j, tau[a], seen, a, g[a], ring_cost, c[a])
             continue
-        e = (k - lag[a]) & mask
-        u = 1 - rest
-        c[a, 2] = g[a] + (ring_cost[j, e, 0] + u * (ring_cost[j, e, 1] + u * (ring_cost[j, e, 2] + u * ring_cost[j, e, 3])))
-        f = (e - 1) & mask
-        if rest == 0:
-            c[a, 0] = g[a] + ring_cost[j, e, 0]
-        else:
-            c[a, 0] = g[a] + (ring_cost[j, f, 0] + u * (ring_cost[j, f, 1] + u * (ring_cost[j, f, 2] + u * ring_cost[j, f, 3])))
-        u = 0.5 - rest
-        if u < 0:
-            u, e = u + 1, f
-        c[a, 1] = g[a] + (ring_cost[j, e, 0] + u * (ring_cost[j, e, 1] + u * (ring_cost[j, e, 2] + u * ring_cost[j, e, 3])))
+        e, u = (k - lag[a]) & mask, 1 - rest
+        new = ring_cost[j, e]
+        begin, mean = new[0], integral(new, u)
+        if rest != 0:
+            old = ring_cost[j, (e - 1) & mask]
+            begin, mean = value(old, u), integral(old, 1.0) - integral(old, u) + mean
+        c[a, 0], c[a, 2] = g[a] + begin, g[a] + value(new, u)
+        c[a, 1] = 1.5 * (g[a] + mean) - 0.25 * (c[a, 0] + c[a, 2])
 
 
 @njit(cache=True, error_model="numpy")
@@ -74,21 +73,21 @@ def cheapest(c: Array, x: Array, uniform: bool) -> None:
 @njit(cache=True, error_model="numpy")
 def route(  # type: ignore[no-untyped-def]
     k, joint, even, mask, times, routing, update, uniform, coupled, first, cell, tau, lag, part, seen, sent, g, eta, rates,
-    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, observed, done,
+    varies, ring_cost, ring_flow, x, speed, c, bounds, pieces, parts, now, counts, done,
 ):  # fmt: skip
     """Shares over step ``k`` of the sources with ``coupled == joint``, sent on to their cells.
 
     Coupled is 1 for a source with zero-delay arcs, 0 for the others, 2 for one that never sends and keeps its shares. The
-    others are final; with ``observed``, `smooth_sources` has put their costs into ``c`` and some are ``done``. For joint
-    sources only what arrives at once is sent, into ``now`` (n, 3); `settle` does the rest.
+    others are final, and left out where ``done`` already. For joint sources only what arrives at once is sent, into ``now``
+    (n, 3); `settle` does the rest.
     """
     width = times[k + 1] - times[k]
     moves = routing in (FLOW, PROJECTED)
     for i in range(first.size - 1):
         low, high = first[i], first[i + 1]
-        if coupled[i] != joint or low == high or (observed and done[i]):
+        if coupled[i] != joint or low == high or done[i]:
             continue
-        if (moves and not observed) or (update and routing >= PERIODIC):
+        if moves or (update and routing >= PERIODIC):
             observe(k, even, mask, times, low, high, cell, tau, lag, part, seen, g, ring_cost, c)
         if moves:
             parts[i] = flow_step(x[low:high], c[low:high], eta[i] * width, routing, bounds[i], pieces, low, high, counts)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from lbtheory.core import ParameterError, readonly
-from lbtheory.fluid.costs import arc_constants
+from lbtheory.fluid.costs import arc_constants, cell_values
 from lbtheory.fluid.dynamics.result import HELD, Trajectory
 from lbtheory.fluid.equilibrium import Equilibrium, equilibrium, reduced_costs
 
@@ -135,7 +135,7 @@ def diagnose(of: Trajectory, at: Equilibrium | None = None, *, settled: float = 
     middle = (times[:-1] + times[1:]) / 2
     arrivals, costs = of.network.arrivals, of.network.costs(of.cost)
     source, cell = of.network.arcs
-    f_star = np.array([float(one.value(n)) for one, n in zip(costs, found.workloads, strict=True)])
+    f_star = cell_values(costs, found.workloads)
     g = arc_constants(of.cost, of.network.latency)[source, cell]
     reduced, tied = reduced_costs(of.network, found)
     delta = np.where(tied, 0.0, reduced)[source, cell]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbtheory.core import ParameterError, readonly
-from lbtheory.fluid.costs import arc_constants
+from lbtheory.fluid.costs import arc_constants, cell_values
 from lbtheory.fluid.dynamics.diagnostics import checked_equilibrium
 from lbtheory.fluid.dynamics.projection import tangent_rows
 from lbtheory.fluid.dynamics.result import Trajectory
@@ -118,7 +118,7 @@ def _drift(of: Trajectory, at: Equilibrium, t: Array) -> tuple[Array, Array, Arr
     costs, arrivals = of.network.costs(of.cost), of.network.arrivals
     tau = of.network.latency[source, cell]
     g = arc_constants(of.cost, of.network.latency)[source, cell]
-    star = np.array([float(one.value(n)) for one, n in zip(costs, at.workloads, strict=True)])
+    star = cell_values(costs, at.workloads)
     n, x = of.workloads_at(t), of.shares_at(t)
     goal = at.routing[source, cell]
     excess = np.stack([one.value(n[:, j]) - star[j] for j, one in enumerate(costs)], axis=1)

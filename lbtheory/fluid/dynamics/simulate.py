@@ -5,12 +5,13 @@
     N_j'(t) = Σ_i λ_i(t−τ_ij) x_ij(t−τ_ij) − s_j(t) μ_j(N_j(t)/s_j(t))
     x_i'(t) = Π_{T(x_i(t))}(−η_i ĉ_i(t)),   ĉ_ij(t) = f_j(N_j(t−τ_ij)/s_j(t−τ_ij)) + g_ij
 
-``s_j`` is the share of a cell's replicas in service (1 in the paper; ours). Fixed steps, order 4: shares by Simpson's rule,
-workloads by the classical Runge–Kutta method, both through cubics that are known before they are needed because every positive
-delay is at least a step. The order is reached for smooth rates on an even mesh with flow routing away from events, and where
-the mesh holds the breakpoints. Inside a step a bend of an inflow costs ``O(h³)`` of a workload and a jump ``O(h²)``; a bend of
-an observed cost costs ``O(h²)`` of a share and a jump ``O(h)``. Updates of periodic and discrete routing are nodes; without a
-period, discrete routing decides at every step and is of first order in it.
+``s_j`` is the share of a cell's replicas in service (1 in the paper; ours). Fixed steps, order 4: workloads by the classical
+Runge–Kutta method, shares by Simpson's rule, on an even mesh by the integrals of the costs they see. Both go through cubics
+that are known before they are needed, because every positive delay is at least a step. The order is reached for smooth rates on
+an even mesh with flow routing away from events, and where the mesh holds the breakpoints. Inside a step a bend of an inflow
+costs ``O(h³)`` of a workload and a jump ``O(h²)``; elsewhere than on an even mesh a bend of an observed cost costs ``O(h²)`` of
+a share and a jump ``O(h)``. Updates of periodic and discrete routing are nodes; without a period, discrete routing decides at
+every step and is of first order in it.
 """
 
 import time

@@ -6,7 +6,7 @@ import numpy as np
 
 from lbtheory.core import ParameterError
 from lbtheory.fluid.costs import COSTS, arc_constants
-from lbtheory.fluid.dynamics import _deposit, _kernel, _sources, _workloads
+from lbtheory.fluid.dynamics import _deposit, _kernel, _lanes, _sources, _workloads
 from lbtheory.fluid.dynamics._rates import table
 from lbtheory.fluid.dynamics.mesh import SAME, Mesh
 from lbtheory.fluid.dynamics.setting import Setting
@@ -20,6 +20,8 @@ KINDS = {
     "flow-periodic": _sources.PERIODIC,
     "discrete": _sources.DISCRETE,
 }
+APART = 2
+"""Entries between two rings: without them, the same step of every ring would compete for the same places of the cache."""
 MOST_PIECES = 64
 """Of one source in one step."""
 
@@ -45,15 +47,21 @@ class Stepper:
         self.lag, self.part, self.snapped = _lags(self.tau, mesh)
         self.mask = _ring(mesh, float(self.tau.max())) - 1
         self.seen, self.sent = np.zeros(arcs, dtype=np.int64), np.zeros(arcs, dtype=np.int64)
-        self.ring_cost, self.ring_flow = np.zeros((n, self.mask + 1, 4)), np.zeros((n, self.mask + 1, 3))
+        ring = self.mask + 1 + APART
+        self.ring_cost, self.ring_flow = np.zeros((n, ring, 4)), np.zeros((n, ring, 4))
+        self.node = np.zeros(n)
         self.n, self.x = setting.workloads.copy(), setting.shares.copy()
         self.speed, self.c, self.out = np.zeros((arcs, 2)), np.zeros((arcs, 3)), np.zeros((n, 3))
         room = min(4 * int(np.diff(self.first).max()) + 8, MOST_PIECES)
         self.bounds, self.pieces = np.zeros((sources, room + 1)), np.zeros((room, arcs, 4))
-        self.done = np.zeros(sources, dtype=bool)
         self.parts, self.counts = np.zeros(sources, dtype=np.int64), np.zeros(4, dtype=np.int64)
+        self.done = np.zeros(sources, dtype=bool)
         self.updates = self._updates()
         self.gain = setting.eta * (setting.period or 1.0)
+        quick = setting.routing in ("flow", "flow-projected") and self.even and setting.arrivals.is_constant
+        self.lanes = _lanes.make_lanes(
+            self.first if quick else np.zeros_like(self.first), self.cell, self.lag, self.part, self.g, ring
+        )
         self._fill()
 
     def _updates(self) -> Array:
@@ -85,11 +93,6 @@ class Stepper:
             self.ring_cost[j, :base] = np.asarray(one.value(load[..., j])) @ TO_POWERS.T
         if not np.isfinite(self.ring_cost).all():
             self._not_finite(0, int(np.argwhere(~np.isfinite(self.ring_cost))[0][0]))
-        _sources.observe(
-            base, self.even, self.mask, times, 0, self.x.size, self.cell, self.tau, self.lag, self.part, self.seen, self.g,
-            self.ring_cost, self.c,
-        )  # fmt: skip
-        self.c[:, 2] = self.c[:, 0]  # what the first step begins with
         flow = setting.arrivals(moments)[..., at] * setting.routing_history.held()(moments)
         flows = np.ascontiguousarray(np.einsum("pq,kqa->kap", TO_POWERS, flow))
         _deposit.prefill(
@@ -121,11 +124,11 @@ class Stepper:
         assert self.table
         codes, parameters = self.table
         k, j = _kernel.advance(
-            begin, end, self.mesh.base, every, self.even, self.mask, self.mesh.times, self.updates, KINDS[self.setting.routing],
+            begin, end, every, self.even, self.mask, self.mesh.times, self.updates, KINDS[self.setting.routing],
             self.setting.uniform_ties, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.seen, self.sent,
             self.g, self.gain, rates, varies, codes, parameters, COSTS.index(self.setting.cost), shares, shrinks,
-            self.ring_cost, self.ring_flow, self.n, self.x, self.speed, self.c, self.bounds, self.pieces, self.parts,
-            self.out, self.counts, *kept,
+            self.ring_cost, self.ring_flow, self.node, self.n, self.x, self.speed, self.c, self.bounds, self.pieces, self.parts,
+            self.out, self.counts, *self.lanes, *kept,
         )  # fmt: skip
         return int(k), int(j)
 
@@ -175,7 +178,7 @@ class Stepper:
             k, joint, self.even, self.mask, self.mesh.times, KINDS[self.setting.routing], self.updates[k],
             self.setting.uniform_ties, self.coupled, self.first, self.cell, self.tau, self.lag, self.part, self.seen, self.sent,
             self.g, self.gain, rate, varies, self.ring_cost, self.ring_flow, self.x, self.speed, self.c, self.bounds,
-            self.pieces, self.parts, now, self.counts, False, self.done,
+            self.pieces, self.parts, now, self.counts, self.done,
         )  # fmt: skip
 
     def _guess(self, k: int, share: Array) -> None:
@@ -190,7 +193,7 @@ class Stepper:
         """`_workloads.workload_step`, and how much the cost's cubic changed."""
         one, n = self.costs[j], self.n[j]
         width = float(self.mesh.times[k + 1] - self.mesh.times[k])
-        start, end, mean = self.ring_flow[j, k & self.mask] + now
+        start, end, mean = self.ring_flow[j, k & self.mask, :3] + now
 
         def served(m: float, s: float) -> float:
             return s * float(one.rate.rate(m / s)) if m > 0 else 0.0

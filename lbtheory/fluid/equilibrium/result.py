@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lbtheory.core import LBTheoryError, SolverStatus, readonly
-from lbtheory.fluid.costs import CellCost, arc_constants
+from lbtheory.fluid.costs import CellCost, arc_constants, cell_values
 from lbtheory.fluid.network import Network
 
 Array = np.ndarray
@@ -99,7 +99,7 @@ def measured(
     costs = network.costs(cost) if costs is None else costs
     workloads = np.array([float(cell.rate.inverse(z)) for cell, z in zip(network.cells, inflow, strict=True)])
     g = arc_constants(cost, network.latency)
-    value = np.array([float(one.value(n)) if np.isfinite(n) else np.inf for one, n in zip(costs, workloads, strict=True)])
+    value = cell_values(costs, workloads)
     arc_costs = np.where(network.allowed, value + g, np.inf)
     with np.errstate(all="ignore"):
         least = np.where(arrivals > 0, arc_costs.min(axis=1, initial=np.inf), np.nan)

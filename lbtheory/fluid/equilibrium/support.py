@@ -3,7 +3,7 @@
 import numpy as np
 
 from lbtheory.core import LBTheoryError, readonly
-from lbtheory.fluid.costs import arc_constants
+from lbtheory.fluid.costs import arc_constants, cell_values
 from lbtheory.fluid.equilibrium.result import Equilibrium, measured
 from lbtheory.fluid.network import Network
 
@@ -21,7 +21,7 @@ def reduced_costs(network: Network, found: Equilibrium) -> tuple[Array, Array]:
     """``δ_ij = c_ij − c_i`` of the arcs of sources with arrivals, 0 elsewhere, and whether each arc ties; (s, n) both."""
     live = network.arrivals > 0
     arcs = network.allowed & live[:, None]
-    value = np.array([float(one.value(n)) for one, n in zip(network.costs(found.cost), found.workloads, strict=True)])
+    value = cell_values(network.costs(found.cost), found.workloads)
     least = np.where(live, found.multipliers, 0.0)[:, None]
     reduced = np.where(arcs, value + arc_constants(found.cost, network.latency) - least, 0.0)
     return readonly(reduced), readonly(arcs & (reduced <= TIE * np.abs(least)))

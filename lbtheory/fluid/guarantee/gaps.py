@@ -15,7 +15,7 @@ import numpy as np
 from scipy.integrate import quad
 
 from lbtheory.core import ParameterError, readonly
-from lbtheory.fluid.costs import CellCost, arc_constants
+from lbtheory.fluid.costs import CellCost, arc_constants, cell_values
 from lbtheory.fluid.equilibrium import Equilibrium, reduced_costs, without_traces
 from lbtheory.fluid.network import Network
 
@@ -142,7 +142,7 @@ def gaps(network: Network, found: Equilibrium) -> Gaps:
             f"cell {network.cell_names[j]!r} must be below capacity at the equilibrium; got inflow {found.inflow[j]:g}."
         )
     costs = network.costs(found.cost)
-    values = np.array([float(one.value(n)) for one, n in zip(costs, found.workloads, strict=True)])
+    values = cell_values(costs, found.workloads)
     live = network.arrivals > 0
     arcs = network.allowed & live[:, None]
     g = arc_constants(found.cost, network.latency)
