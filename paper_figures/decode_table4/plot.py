@@ -77,6 +77,8 @@ def numbers(tables):
             for cap in ("none", "64"):
                 found[f"{name}_{g}_{cap}"] = data.loc[(g, cap, policy), "ratio"]
             found[f"{name}_gain_{g}"] = data.loc[(g, "none", policy), "gain"]
+        speeds = [data.loc[(g, "none", policy), "throughput"] for policy in (BRH, "br0")]
+        found[f"between_{g}"] = 100 * (speeds[0] / speeds[1] - 1)
     return found
 
 
