@@ -35,7 +35,7 @@ PAUSES = (0.0, 0.05, 0.1, 0.2)
 STEP_TIMES = {"52 ms + 0.39 µs a token": (0.0523, 3.9e-7), "5 ms + 0.39 µs a token": (0.005, 3.9e-7)}
 """Calibrated on Table 3, and one that is mostly token work."""
 PAUSE_STEPS = {"quick": 8_000, "full": 40_000}
-PAUSE_SEEDS = {"quick": 4, "full": 10}
+PAUSE_SEEDS = {"quick": 3, "full": 10}
 LAW_STEPS = {"quick": 10_000, "full": 40_000}
 SEEDS = {"quick": 1, "full": 10}
 MEAN_OUTPUT = 1_185
