@@ -2,7 +2,7 @@
 
 TITLE = "Fairness: imbalance against the longest wait, and tenants with weights"
 REFERENCE = "lbtheory; the decode paper's conclusion lists it as open"
-SECONDS = {"quick": 75, "full": 1_500}  # one process
+SECONDS = {"quick": 55, "full": 4_000}  # one process
 
 SOURCE = {"p": "1/100", "prompts": "uniform:1000", "tenants": "1,4"}
 SYSTEM = {"workload": "geometric 1/100, U{1..1000}", "source": SOURCE, "workers": 8, "slots": 16, "queue": 64, "warmup": 500}

@@ -48,4 +48,4 @@ def left_out(names: Iterable[str]) -> str:
     missing = [name for name in PUBLIC if name not in set(names)]
     if not missing:
         return "All public traces that are named in the code were at hand."
-    return f"Left out, because their files were not at hand (the folder is named by `LBTHEORY_TRACES`): {', '.join(missing)}."
+    return f"Left out, because their files were not at hand (the folder is named by `LBTHEORY_TRACES`): {'; '.join(missing)}."
