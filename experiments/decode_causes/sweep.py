@@ -11,6 +11,7 @@ POLICIES = [
     "br0:greedy=0",
     "brh:beta=14.67,gamma=0.64,greedy=0",
     "level-plus",
+    "level-h",
 ]
 BASE = {"slots": 8, "queue": 64}
 TRACE = {"trace": "proprietary-like", "prompt_cv": 1.76}

@@ -17,6 +17,7 @@ COLUMNS = {
     "imbalance": "mean imbalance",
     "t_fixed": "t_fixed s",
     "t_token": "t_token s",
+    "wait_max": "longest wait, iterations",
 }
 
 
@@ -30,5 +31,5 @@ def table(records):
         for _, row in shots.iterrows()
         for g, name in enumerate(workers)
     ]
-    idle = over_seeds(runs, ["workload", "workers", "policy"], MEANS).assign(what="idle")
+    idle = over_seeds(runs, ["workload", "workers", "policy"], MEANS, largest=["wait_max"]).assign(what="idle")
     return pd.concat([pd.DataFrame(loads), idle], ignore_index=True).reindex(columns=list(COLUMNS))

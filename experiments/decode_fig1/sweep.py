@@ -10,17 +10,18 @@ ROWS = {
 }
 PROMPT_CV = {"proprietary-like": 1.76, "azure2024-like": 0.63}
 BEGIN = 12_000
+POLICIES = ["jsq", "br0", "brh:beta=14.67,gamma=0.64", "level-plus", "level-h"]
 
 
 def cells(scale):
-    """A snapshot of each workload, and the mean idle shares at 8 and 32 workers."""
+    """A snapshot of each workload, and the mean idle shares at 8 and 32 workers with an overtaking cap of 64."""
     found = []
     for workload, row in ROWS.items():
         common = {"workload": workload, "slots": 8, "queue": 64, "overtake": None}
         shot = {"policies": ["jsq"], "workers": 32, "prompt_cv": PROMPT_CV[workload], "begin": BEGIN, "iterations": 1}
         found.append(("lbtheory.decode.tasks:trajectories", {**common, **shot}, 0))
         for workers in (8, 32):
-            run = {"policies": ["jsq", "br0", "level-plus"], "workers": workers, "warmup": 3_000, "calibrated_on": 8, **row}
+            run = {"policies": POLICIES, "workers": workers, "warmup": 3_000, "calibrated_on": 8, **row, "overtake": 64}
             found += [
                 ("lbtheory.decode.tasks:replay", {**common, **run}, seed) for seed in range(2 if scale == "quick" else 10)
             ]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from lbtheory.study.means import cap_names, over_seeds
 
-KEYS = ["workload", "policy", "overtake"]
+KEYS = ["part", "workload", "policy", "overtake"]
 MEANS = [
     "tpot_p95",
     "throughput",
@@ -16,6 +16,7 @@ MEANS = [
     "t_token",
 ]
 COLUMNS = {
+    "part": "part",
     "workload": "workload",
     "policy": "policy",
     "overtake": "cap D",
@@ -38,5 +39,6 @@ COLUMNS = {
 def table(records):
     """One row a workload, policy and cap, in the order of the sweep."""
     data = pd.DataFrame(records)
+    data["part"] = data["factor"].fillna("calibrated") if "factor" in data else "calibrated"
     data["overtake"] = cap_names(data["overtake"])
     return over_seeds(data, KEYS, MEANS, ["imbalance", "ratio"], ["wait_max"])[list(COLUMNS)]

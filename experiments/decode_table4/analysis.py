@@ -4,10 +4,12 @@ import pandas as pd
 
 from lbtheory.study.means import cap_names, over_seeds
 
-KEYS = ["workers", "policy", "overtake"]
+KEYS = ["part", "workload", "workers", "policy", "overtake"]
 MEANS = ["tpot_p95", "throughput", "barrier_idle", "barrier_idle_time", "wait_mean"]
 BASELINES = ("random", "rr", "p2c", "jsq")
 COLUMNS = {
+    "part": "part",
+    "workload": "workload",
     "workers": "G",
     "policy": "policy",
     "overtake": "cap D",
@@ -28,9 +30,10 @@ COLUMNS = {
 def table(records):
     """One row a number of workers, policy and cap."""
     data = pd.DataFrame(records)
+    data["part"] = data["factor"].fillna("calibrated") if "factor" in data else "calibrated"
     data["overtake"] = cap_names(data["overtake"])
     rows = over_seeds(data, KEYS, MEANS, ["imbalance", "ratio"], ["wait_max"])
-    best = rows[rows["policy"].isin(BASELINES)].groupby(["workers", "overtake"])["throughput"].max()
-    against = [best[(row.workers, row.overtake)] for row in rows.itertuples()]
+    best = rows[rows["policy"].isin(BASELINES)].groupby(["workload", "workers", "overtake"])["throughput"].max()
+    against = [best[(row.workload, row.workers, row.overtake)] for row in rows.itertuples()]
     rows["gain"] = 100 * (rows["throughput"] / against - 1)
     return rows[list(COLUMNS)]

@@ -25,7 +25,7 @@ COLUMNS = {
 
 
 def table(records):
-    """One row a control, value and rule; a value of −1 is no cap."""
+    """One row a control, value and rule; a value of −1 is no cap. JSQ is kept once a control and value."""
     data = pd.DataFrame(records)
     data["rule"] = [_rule(name) for name in data["policy"]]
     return over_seeds(data, ["factor", "value", "rule"], MEANS, ["imbalance", "ratio"], ["wait_max"])[list(COLUMNS)]

@@ -26,7 +26,9 @@ def table(records):
     """One row a sweep, number of workers and policy."""
     rows = over_seeds(pd.DataFrame(records), ["factor", "workers", "policy"], MEANS, ["imbalance", "ratio"], ["wait_max"])
     options = [dict(item.split("=", 1) for item in p.partition(":")[2].split(",") if item) for p in rows["policy"]]
-    rows["value"] = [float(o[OPTION[f]]) if o else float("nan") for f, o in zip(rows["factor"], options, strict=True)]
+    rows["value"] = [
+        float(o[OPTION[f]]) if o and f in OPTION else float("nan") for f, o in zip(rows["factor"], options, strict=True)
+    ]
     rows["series"] = [
         o.get("gamma") if f == "map" else o.get("predictor", "oracle") if o else "none"
         for f, o in zip(rows["factor"], options, strict=True)

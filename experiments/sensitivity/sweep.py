@@ -24,6 +24,7 @@ def sweeps(workers):
         "S_greedy": [_brh(greedy=s) for s in (0, 1, 2, 4, 16)],
         "R_max": [_brh(window=r) for r in (1, 2, 4, 8, 12)],
     }
+    found["methods, cap 64"] = [_brh(), "level-plus", "level-h"]
     if workers == 8:
         found["map"] = [_brh(beta=beta, gamma=gamma) for beta in (1, 8, 24, 48, 96) for gamma in GAMMAS]
     return found
@@ -34,7 +35,14 @@ def cells(scale):
     return [
         (
             "lbtheory.decode.tasks:replay",
-            {"factor": what, "workers": g, "policies": ["jsq", "br0", *policies], "overtake": None, **JSQ_ROW, **SYSTEM},
+            {
+                "factor": what,
+                "workers": g,
+                "policies": ["jsq", "br0", *policies],
+                "overtake": 64 if what.endswith("cap 64") else None,
+                **JSQ_ROW,
+                **SYSTEM,
+            },
             seed,
         )
         for g in (8, 16)

@@ -20,7 +20,9 @@ def decode(
     slots: Annotated[int, typer.Option(min=1, help="Slots B a worker.")],
     policy: Annotated[list[str], typer.Option(help="NAME[:key=value,…]; repeat to compare, the first is the reference.")],
     trace: Annotated[str | None, typer.Option(help="Trace file, or azure2024-like or proprietary-like.")] = None,
-    p: Annotated[str | None, typer.Option(help="Completion probability a step, 1/4 or 0.25 (with --prompts).")] = None,
+    p: Annotated[
+        str | None, typer.Option(help="Completion probability a step, 1/4 or 0.25, or classes P:SHARE,… (with --prompts).")
+    ] = None,
     prompts: Annotated[
         str | None, typer.Option(help="Prompt law: uniform:LO:HI, constant:N, lognormal:MEAN:SIGMA:MAX, …")
     ] = None,
@@ -55,6 +57,12 @@ def decode(
     rate_scale: Annotated[str | None, typer.Option(help="Multiply the arrival rate.")] = None,
     prompt_cap: Annotated[str | None, typer.Option(help="N[:refuse|drop|truncate]: prompts above N tokens.")] = None,
     recurrence: Annotated[float, typer.Option(help="Share of a synthetic trace's requests that repeat a prompt.")] = 0.0,
+    prompt_correlation: Annotated[
+        float, typer.Option(help="Correlation of prompts and outputs of a synthetic trace, −1 to 1.")
+    ] = 0.0,
+    tenants: Annotated[
+        str | None, typer.Option(help="Tenants by weight, WEIGHT:SHARE,…, for br0, brh and io with bonus.")
+    ] = None,
     records: Annotated[Path | None, typer.Option(help="Folder for the records of every run, Parquet or CSV.")] = None,
     records_format: Annotated[str, typer.Option(help="parquet or csv.")] = "parquet",
     as_json: Json = False,
@@ -90,6 +98,8 @@ def decode(
         zero_outputs=zero_outputs,
         filters=[(name, value) for name, value in named.items() if value is not None],
         recurrence=recurrence,
+        prompt_correlation=prompt_correlation,
+        tenants=tenants,
     )
     check_file_format(records_format)
     objectives = _objectives(slo)
@@ -169,7 +179,7 @@ def _print_comparison(result: "Comparison", config: dict[str, Any], requests: in
     """What was run, what was done to the trace, and the table."""
     from rich.console import Console
 
-    from lbtheory.decode.show import comparison_table
+    from lbtheory.decode.show import comparison_table, tenants_table
 
     system = f"G = {config['workers']}, B = {config['slots']}"
     typer.echo(f"{requests:,} requests, {system}, release {config['release']}, warm-up {config['warmup']}")
@@ -178,6 +188,8 @@ def _print_comparison(result: "Comparison", config: dict[str, Any], requests: in
     console = Console()
     console.width = console.width if console.is_terminal else max(console.width, 150)
     console.print(comparison_table(result, config["level"]))
+    if config["tenants"]:
+        console.print(tenants_table(result))
 
 
 class _Progress:

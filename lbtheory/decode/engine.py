@@ -35,6 +35,13 @@ def simulate(
 ) -> Run:
     """Run a policy on a stream.
 
+    A policy with ``pause = δ`` relaxes the barrier (ours, a comparator). After admission, with loads ``L_g`` and mean ``L̄``,
+    every worker with ``L_g > (1 + δ) L̄`` pauses requests one by one until it is no longer above: among those admitted in
+    earlier iterations and not paused in the last one, the smallest whose workload covers the excess, else the largest (ties:
+    earliest released); it stays above when only one request is left to run or none may be paused. A paused request keeps its
+    slot and its tokens, generates none in this iteration, and so finishes an iteration later; the step takes
+    ``t_fixed + t_token max_g`` of what is left. Loads and imbalance of the records are those of the requests that take part.
+
     Parameters
     ----------
     stream : RequestStream
@@ -80,6 +87,10 @@ def simulate(
             raise ParameterError(
                 f"`engine` of `simulate` must be auto or plain for policy {policy.name!r}: it has no compiled rule."
             )
+    if policy.pause is not None and policy.forecast_need() is not None:
+        raise ParameterError(
+            f"`pause` of policy {policy.name!r} must be none with forecasts: they do not know who will be paused. Leave it out."
+        )
     timing = timing or StepTime()
     if rule is not None:
         trajectory = engine_compiled.run(stream, policy, rule, workers, slots, timing, steps, keep_loads, progress)
@@ -99,6 +110,7 @@ def _run(
     worker: np.ndarray,
     admitted: np.ndarray,
     released: np.ndarray,
+    paused: np.ndarray,
     stop: int,
 ) -> Run:
     """Times of requests follow from the iterations in which things happened to them."""
@@ -113,7 +125,8 @@ def _run(
         """The time of an iteration; NaN where it is 0 (never)."""
         return readonly(times[np.where(iteration > 0, iteration - 1, last)])
 
-    finish = np.where((admitted > 0) & (admitted + stream.outputs - 1 <= last), admitted + stream.outputs - 1, 0)
+    leaves = admitted + stream.outputs + paused - 1
+    finish = np.where((admitted > 0) & (leaves <= last), leaves, 0)
     times = stream.releases.times
     if stream.releases.kind == "clock" and times is not None:
         release = np.where(released > 0, times, np.nan)
@@ -130,5 +143,8 @@ def _run(
         admission=at(start, admitted),
         first_token=at(end, admitted),
         finish=at(end, finish),
+        paused=readonly(paused),
+        tenants=stream.tenants,
+        weights=stream.weights,
     )
     return Run(workers=workers, slots=slots, iterations=iterations, requests=requests, stopped=STOPPED[stop], engine=engine)

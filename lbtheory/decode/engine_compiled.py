@@ -31,13 +31,14 @@ def run(
     steps: int | None,
     keep_loads: bool,
     progress: Callable[[int, int], None] | None,
-) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Run a compiled rule; see `lbtheory.decode.engine.simulate`.
 
     Returns
     -------
     tuple
-        Rows of the records by name, and by request: worker, admission iteration, release iteration; then the stop code.
+        Rows of the records by name, and by request: worker, admission iteration, release iteration, iterations paused; then
+        the stop code.
     """
     from lbtheory.decode.kernels import state as layout
 
@@ -65,7 +66,8 @@ def run(
     whole = np.concatenate(rows)
     table = {name: whole[name].copy() for name in layout.ROW.names or ()} | {"loads": np.concatenate(loads)}
     requests = state.request
-    return table, requests["worker"].copy(), requests["admitted"].copy(), requests["released"].copy(), int(stop)
+    paused = requests["paused"].copy()
+    return table, requests["worker"].copy(), requests["admitted"] - paused, requests["released"].copy(), paused, int(stop)
 
 
 def layout_arrays(stream: RequestStream, policy: Policy, rule: CompiledRule, workers: int, slots: int, timing: StepTime):  # type: ignore[no-untyped-def]
@@ -116,6 +118,8 @@ def layout_arrays(stream: RequestStream, policy: Policy, rule: CompiledRule, wor
         horizon=0 if need is None else need.horizon,
         cap=0 if need is None else need.cap,
         refresh_each=need is not None and need.every_iteration,
+        listed=forecast >= layout.TABLE or policy.pause is not None,
+        pause=-1.0 if policy.pause is None else float(policy.pause),
     )
     return arrays, limits, _state(requests, limits, start[:-1].copy())
 
@@ -145,7 +149,7 @@ def _state(requests: np.ndarray, limits, class_head: np.ndarray):  # type: ignor
     ints[layout.HEAD] = ints[layout.TAIL] = -1
     calendar = 1 << (int(requests["output"].max()) + 1).bit_length()
     ring = 1 << (limits.horizon + 1).bit_length() if limits.forecast else 1
-    members = min(len(requests), workers * limits.slots) if limits.forecast >= layout.TABLE else 0
+    members = min(len(requests), workers * limits.slots) if limits.listed else 0
     return layout.State(
         ints=ints,
         floats=np.zeros(1),

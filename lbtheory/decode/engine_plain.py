@@ -30,7 +30,7 @@ def run(
     keep_loads: bool,
     seed: int,
     progress: Callable[[int, int], None] | None,
-) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Run any policy; see `lbtheory.decode.engine.simulate`. Returns what the compiled driver returns."""
     system = PlainSystem(stream, policy, workers, slots)
     policy.reset(workers, slots)
@@ -46,10 +46,11 @@ def run(
             break
         system.look()
         view = system.view()
-        admissions = view.admissions
+        before = system.count_admitted
         policy.observe(view)
-        system.admit(policy.assign(view, rng) if admissions else Assignment(workers=((),) * workers))
-        load = system.loads()
+        system.admit(policy.assign(view, rng) if view.admissions else Assignment(workers=((),) * workers))
+        paused = system.relax()
+        load = system.loads(paused)
         duration = timing.t_fixed + timing.t_token * max(load) + timing.t_mean * (sum(load) / workers)
         active = [len(requests) for requests in system.flight]
         square = 0.0
@@ -61,24 +62,27 @@ def run(
                 min(load),
                 sum(load),
                 square,
-                admissions,
+                system.count_admitted - before,
                 len(system.queue),
                 sum(active),
                 max(active),
                 system.now,
                 duration,
+                len(paused),
             )
         )
         if keep_loads:
             loads.append(load)
         system.now += duration
+        system.stand_still(paused)
         if progress is not None and len(rows) % 256 == 0:
             progress(len(rows), len(system.finished))
-    return _table(rows, loads, workers), system.worker, system.admitted, system.released, stop
+    return _table(rows, loads, workers), system.worker, system.admitted, system.released, system.paused, stop
 
 
 def _table(rows: list[tuple[float, ...]], loads: list[list[int]], workers: int) -> dict[str, np.ndarray]:
-    names = ("maximum", "minimum", "total", "square", "admitted", "waiting", "active", "fullest", "start", "duration")
+    counts = ("maximum", "minimum", "total", "square", "admitted", "waiting", "active", "fullest")
+    names = (*counts, "start", "duration", "paused")
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     table = {
         name: np.array(column, float if name in ("square", "start", "duration") else np.int64)
@@ -101,6 +105,7 @@ class PlainSystem:
         self.finished: list[int] = []
         n = len(stream)
         self.worker, self.admitted, self.released = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.paused, self.paused_at = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.count_admitted, self.sum_released = 0, 0
         self.coins = stream.coins() if InformationSet.COINS in policy.information else None
         self.tracker = None if (need := policy.forecast_need()) is None else _Tracker(need, self)
@@ -109,9 +114,9 @@ class PlainSystem:
         """Requests whose last iteration was the previous one leave."""
         self.k += 1
         for g, requests in enumerate(self.flight):
-            gone = [i for i in requests if self.admitted[i] + self.outputs[i] <= self.k]
+            gone = [i for i in requests if self.age(i) >= self.outputs[i]]
             self.finished += gone
-            self.flight[g] = [i for i in requests if self.admitted[i] + self.outputs[i] > self.k]
+            self.flight[g] = [i for i in requests if self.age(i) < self.outputs[i]]
 
     def release(self) -> int | None:
         """New requests join the queue; a reason to stop, or None."""
@@ -140,9 +145,37 @@ class PlainSystem:
         self.queue.append(self.next)
         self.next += 1
 
-    def loads(self) -> list[int]:
-        """``L_g``, from the requests in flight."""
-        return [sum(self.prompts[i] + self.k - int(self.admitted[i]) for i in requests) for requests in self.flight]
+    def age(self, i: int) -> int:
+        """Tokens that a request in flight has generated before this iteration."""
+        return self.k - int(self.admitted[i]) - int(self.paused[i])
+
+    def loads(self, without: frozenset[int] = frozenset()) -> list[int]:
+        """``L_g``, from the requests in flight, without the paused ones."""
+        return [sum(self.prompts[i] + self.age(i) for i in requests if i not in without) for requests in self.flight]
+
+    def relax(self) -> frozenset[int]:
+        """The requests paused in this iteration, see `lbtheory.decode.engine.simulate`; none without ``pause``."""
+        if self.policy.pause is None:
+            return frozenset()
+        limit = (1.0 + self.policy.pause) * (sum(self.loads()) / self.workers)
+        found: set[int] = set()
+        for g, requests in enumerate(self.flight):
+            free = [i for i in requests if self.admitted[i] < self.k and not 0 < self.paused_at[i] >= self.k - 1]
+            sizes = {i: self.prompts[i] + self.age(i) for i in free}
+            running = len(requests)
+            while (excess := self.loads(frozenset(found))[g] - limit) > 0 and sizes and running > 1:
+                enough = [i for i, size in sizes.items() if size >= excess]
+                i = min(enough, key=lambda i: (sizes[i], i)) if enough else max(sizes, key=lambda i: (sizes[i], -i))
+                found.add(i)
+                del sizes[i]
+                running -= 1
+        return frozenset(found)
+
+    def stand_still(self, paused: frozenset[int]) -> None:
+        """After the step, paused requests are an iteration behind."""
+        for i in paused:
+            self.paused[i] += 1
+            self.paused_at[i] = self.k
 
     def look(self) -> None:
         """Keep forecasts up to date."""
@@ -163,7 +196,7 @@ class PlainSystem:
             waited=[self.k - int(self.released[i]) for i in order],
             weights=[1] * len(order) if self.stream.weights is None else self.stream.weights[order].tolist(),
             loads=self.loads(),
-            ages=[sum(self.k - int(self.admitted[i]) for i in requests) for requests in self.flight],
+            ages=[sum(map(self.age, requests)) for requests in self.flight],
             prompts=[self.prompts[i] for i in order],
             prompt_mean=self.sum_released / self.next if self.next else 0.0,
             forecast=None if self.tracker is None else self.tracker.forecast(),
@@ -188,7 +221,7 @@ class PlainSystem:
             raise PolicyError(f"policy {name!r} named a request that does not wait.")
         if any(len(positions) > c for positions, c in zip(assignment.workers, free, strict=True)):
             raise PolicyError(f"policy {name!r} gave a worker more requests than it has free slots.")
-        if len(chosen) != min(len(order), sum(free)):
+        if self.policy.maximal and len(chosen) != min(len(order), sum(free)):
             raise PolicyError(f"policy {name!r} must admit {min(len(order), sum(free))} requests; it admitted {len(chosen)}.")
         for g, positions in enumerate(assignment.workers):
             for position in positions:

@@ -6,13 +6,14 @@ offset ``h`` and ``y_{ig}`` the assignment,
     ``L_{g,h} = A_{g,h} + Σ_i y_{ig} (S_i + h)``,   ``I_h = G max_g L_{g,h} − Σ_g L_{g,h}``,
 
 and the objective of an assignment is ``Σ_h γ^h I_h``. A request admitted now is taken to stay through the window, unless the
-instance gives lives ``r_i``: it then adds ``(S_i + h) 1{r_i > h}``.
+instance gives lives ``r_i``: it then adds ``(S_i + h) 1{r_i > h}``. With priorities ``π_i`` (ours) the objective also holds
+``Σ_i π_i`` over the requests that are left waiting.
 Every policy is maximal: exactly ``U = min(waiting, Σ_g c_g)`` requests are admitted.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +26,7 @@ from lbtheory.core import InstanceError, ParameterError, SizeOverflowError, read
 TOTAL_LIMIT = 2**53
 """Largest ``G · max load`` that is accepted: every sum stays exact in doubles and far inside 64 bits."""
 
-_KEYS = ("loads", "free", "waiting", "projected", "gamma", "lives")
+_KEYS = ("loads", "free", "waiting", "projected", "gamma", "lives", "priorities")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,8 @@ class DecodeInstance:
         Discount ``γ`` in (0, 1].
     lives : int array (R,) or None
         Forecast iterations ``r_i ≥ 1`` of the waiting requests once admitted; None: all stay through the window.
+    priorities : int array (R,) or None
+        Penalties ``π_i ≥ 0`` on leaving each waiting request, tokens; None: none.
     """
 
     loads: np.ndarray
@@ -54,6 +57,7 @@ class DecodeInstance:
     projected: np.ndarray
     gamma: Fraction
     lives: np.ndarray | None = None
+    priorities: np.ndarray | None = None
 
     @property
     def workers(self) -> int:
@@ -88,14 +92,7 @@ class DecodeInstance:
                 f"`horizon` of `with_horizon` must be between 0 and {self.horizon} (the length of the rows of `projected` "
                 f"less one); got {horizon}. Give longer rows or ask for a shorter window."
             )
-        return DecodeInstance(
-            loads=self.loads,
-            free=self.free,
-            waiting=self.waiting,
-            projected=readonly(self.projected[:, : horizon + 1]),
-            gamma=self.gamma,
-            lives=self.lives,
-        )
+        return replace(self, projected=readonly(self.projected[:, : horizon + 1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +115,7 @@ def decode_instance(
     projected: Sequence[Sequence[int]] | np.ndarray | None = None,
     gamma: Fraction | float | str = 1,
     lives: Sequence[int] | np.ndarray | None = None,
+    priorities: Sequence[int] | np.ndarray | None = None,
 ) -> DecodeInstance:
     """Build and check a `DecodeInstance`.
 
@@ -131,6 +129,8 @@ def decode_instance(
         Discount in (0, 1]; a decimal such as 0.9 is read as 9/10.
     lives : sequence of R whole numbers ≥ 1, optional
         How many iterations each waiting request runs, for those that may finish inside the window.
+    priorities : sequence of R whole numbers ≥ 0, optional
+        What leaving each waiting request costs, tokens (for example its tenant's weight times its wait).
 
     Raises
     ------
@@ -147,10 +147,15 @@ def decode_instance(
         )
     rows = a[:, None] if projected is None else _projected(projected, a)
     r = None if lives is None else _integers("lives", lives, low=1)
-    if r is not None and len(r) != len(w):
-        raise InstanceError(f"`lives` must have as many entries as `waiting` ({len(w)}); got {len(r)}. Give one a request.")
+    costs = None if priorities is None else _integers("priorities", priorities, low=0)
+    for name, given in (("lives", r), ("priorities", costs)):
+        if given is not None and len(given) != len(w):
+            raise InstanceError(
+                f"`{name}` must have as many entries as `waiting` ({len(w)}); got {len(given)}. Give one a request."
+            )
     heaviest = sum(sorted(map(int, w), reverse=True)[: int(c.max())])
     top = len(a) * (int(rows.max()) + heaviest + int(c.max()) * (rows.shape[1] - 1))
+    top += 0 if costs is None else sum(map(int, costs))
     if top >= TOTAL_LIMIT:
         raise SizeOverflowError(
             f"`loads` and `waiting` are too large: workers × largest possible load is {top}, the limit is {TOTAL_LIMIT}. "
@@ -163,6 +168,7 @@ def decode_instance(
         projected=readonly(rows),
         gamma=rational_gamma(gamma),
         lives=None if r is None else readonly(r),
+        priorities=None if costs is None else readonly(costs),
     )
 
 
@@ -178,7 +184,8 @@ def rational_gamma(gamma: Fraction | float | str) -> Fraction:
 
 
 def read_instance(path: str | Path) -> DecodeInstance:
-    """Read an instance from a JSON file ``{"loads", "free", "waiting", "projected"?, "gamma"?, "lives"?}``.
+    """Read an instance from a JSON file ``{"loads", "free", "waiting", "projected"?, "gamma"?, "lives"?,
+    "priorities"?}``.
 
     Raises
     ------
@@ -214,6 +221,7 @@ def read_instance(path: str | Path) -> DecodeInstance:
             projected=data.get("projected"),
             gamma=data.get("gamma", 1),
             lives=data.get("lives"),
+            priorities=data.get("priorities"),
         )
     except (InstanceError, SizeOverflowError, ParameterError) as error:
         raise type(error)(f"{path}: {error}") from None
@@ -236,9 +244,18 @@ def imbalance(loads: np.ndarray) -> int:
 
 
 def objective(instance: DecodeInstance, assignment: Assignment) -> Fraction:
-    """``Σ_h γ^h I_h`` of an assignment, exact."""
+    """``Σ_h γ^h I_h`` of an assignment, with the priorities of what is left waiting, exact."""
     after = loads_after(instance, assignment)
-    return sum((instance.gamma**h * imbalance(after[:, h]) for h in range(after.shape[1])), Fraction(0))
+    left = Fraction(penalty(instance, assignment))
+    return sum((instance.gamma**h * imbalance(after[:, h]) for h in range(after.shape[1])), left)
+
+
+def penalty(instance: DecodeInstance, assignment: Assignment) -> int:
+    """``Σ π_i`` over the requests that the assignment leaves waiting; 0 without priorities."""
+    if instance.priorities is None:
+        return 0
+    admitted = [i for chosen in assignment.workers for i in chosen]
+    return int(instance.priorities.sum()) - int(instance.priorities[admitted].sum())
 
 
 def check_assignment(instance: DecodeInstance, assignment: Assignment) -> None:

@@ -39,6 +39,8 @@ def long_run(
         seed=seed,
         keep=policies,
     )
+    if result.left_out:  # an interrupt stops the study, not only the comparison
+        raise KeyboardInterrupt
     records = []
     for name in policies:
         summary, pair, run = result.summaries[name], result.paired.get(name), result.runs[name]

@@ -18,7 +18,7 @@ class IterationRecords:
 
     ``maximum, minimum, total`` of the loads after admission (tokens) and ``square``, the sum of their squares; ``admitted``;
     ``waiting`` after admission; ``active`` requests; ``fullest``: most requests on one worker; ``start`` and ``duration``
-    (seconds); ``loads`` (K, G) when kept, else None.
+    (seconds); ``paused`` requests, left out of the step and of the loads; ``loads`` (K, G) when kept, else None.
     """
 
     workers: int
@@ -32,6 +32,7 @@ class IterationRecords:
     fullest: np.ndarray
     start: np.ndarray
     duration: np.ndarray
+    paused: np.ndarray
     loads: np.ndarray | None
 
     def __len__(self) -> int:
@@ -75,6 +76,7 @@ class IterationRecords:
             "fullest": self.fullest,
             "start": self.start,
             "duration": self.duration,
+            "paused": self.paused,
         }
         if self.loads is not None:
             columns |= {f"load_{g}": self.loads[:, g] for g in range(self.workers)}
@@ -88,6 +90,8 @@ class RequestRecords:
     Iterations count from 1, 0 means never. Times are seconds, NaN where the event did not happen in the run. ``ttft`` runs from
     release, ``ttft_admission`` from admission, to the end of the admission iteration. ``tpot`` is
     ``(finish − first token)/(O − 1)``, NaN at ``O = 1``; ``tpot_iteration`` the total time of the request's iterations ``/ O``.
+    ``paused``: iterations in flight in which the request was left out. ``tenants`` (numbers from 0) and ``weights`` of tenants
+    as the stream has them, else None.
     """
 
     prompts: np.ndarray
@@ -100,6 +104,9 @@ class RequestRecords:
     admission: np.ndarray
     first_token: np.ndarray
     finish: np.ndarray
+    paused: np.ndarray
+    tenants: np.ndarray | None
+    weights: np.ndarray | None
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -156,7 +163,8 @@ class RequestRecords:
             "tpot",
             "tpot_iteration",
         )
-        return pd.DataFrame({"request": np.arange(len(self)), **{name: getattr(self, name) for name in (*names, *times)}})
+        columns = [*names, *times, "paused", *(name for name in ("tenants", "weights") if getattr(self, name) is not None)]
+        return pd.DataFrame({"request": np.arange(len(self)), **{name: getattr(self, name) for name in columns}})
 
 
 def check_file_format(file_format: str) -> None:

@@ -52,6 +52,19 @@ def comparison_table(comparison: Comparison, level: float) -> Table:
     return table
 
 
+def tenants_table(comparison: Comparison) -> Table:
+    """One row a policy and tenant: waits of the requests released after the warm-up."""
+    table = Table(title="waits by tenant, iterations", title_justify="left")
+    for head in ("policy", "weight", "released", "admitted", "mean", "p99", "longest"):
+        table.add_column(head, justify="left" if head == "policy" else "right", no_wrap=True)
+    for name, s in comparison.summaries.items():
+        for one in s.tenants:
+            waits = one.wait_iterations
+            values = (waits.mean, waits.p99, waits.maximum)
+            table.add_row(name, str(one.weight), number(one.released), f"{one.admitted:.1%}", *map(number, values))
+    return table
+
+
 def solutions_table(answers: Mapping[str, Mapping[str, Any]]) -> Table:
     """One row an answer of ``lbtheory solve``."""
     table = Table()

@@ -25,6 +25,8 @@ class RequestStream:
         Prompt keys, for predictors that know recurring prompts.
     weights : int array (n,) or None
         Weights of the tenants that the requests belong to, for rules that care who waits.
+    tenants : int array (n,) or None
+        Number of each request's tenant, from 0, for results by tenant.
     seed : int
         Seed of the routing coins, three a request; they do not depend on the policy.
     refused : int
@@ -38,6 +40,7 @@ class RequestStream:
     weights: np.ndarray | None
     seed: int
     refused: int
+    tenants: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -54,6 +57,7 @@ def request_stream(
     *,
     keys: np.ndarray | None = None,
     weights: np.ndarray | None = None,
+    tenants: np.ndarray | None = None,
     seed: int = 0,
     refused: int = 0,
 ) -> RequestStream:
@@ -75,6 +79,10 @@ def request_stream(
         weights = _whole("weights", weights)
         if len(weights) != len(s):
             raise ParameterError(f"`weights` must have one weight a request ({len(s)}); got {len(weights)}.")
+    if tenants is not None:
+        tenants = _whole("tenants", tenants, least=0)
+        if len(tenants) != len(s):
+            raise ParameterError(f"`tenants` must have one number a request ({len(s)}); got {len(tenants)}.")
     if releases.times is not None and len(releases.times) != len(s):
         raise ParameterError(f"`releases` must have one time a request ({len(s)}); got {len(releases.times)}.")
     if int(s.max()) + int(o.max()) >= TOTAL_LIMIT // 2**12:
@@ -95,10 +103,11 @@ def request_stream(
         weights=None if weights is None else readonly(weights),
         seed=seed,
         refused=refused,
+        tenants=None if tenants is None else readonly(tenants),
     )
 
 
-def _whole(name: str, values: np.ndarray) -> np.ndarray:
+def _whole(name: str, values: np.ndarray, least: int = 1) -> np.ndarray:
     array = np.asarray(values)
     if array.ndim != 1:
         raise ParameterError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
@@ -110,7 +119,7 @@ def _whole(name: str, values: np.ndarray) -> np.ndarray:
             bad = int(np.argmin(whole))
             raise ParameterError(f"`{name}` must hold whole numbers; got {array[bad]} at index {bad}.")
     array = array.astype(np.int64)
-    if array.size and array.min() < 1:
+    if array.size and array.min() < least:
         bad = int(array.argmin())
-        raise ParameterError(f"`{name}` must be ≥ 1; got {array[bad]} at index {bad}.")
+        raise ParameterError(f"`{name}` must be ≥ {least}; got {array[bad]} at index {bad}.")
     return array

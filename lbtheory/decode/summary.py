@@ -38,6 +38,23 @@ class Quantiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TenantWaits:
+    """Waits of one tenant's requests: of those released after the warm-up, and the share of them that was admitted."""
+
+    tenant: int
+    weight: int
+    released: int
+    admitted: float
+    wait_iterations: Quantiles
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that ``lbtheory decode --json`` prints for a tenant."""
+        waits = self.wait_iterations.as_json("mean", "p99", "max")
+        counts = {"tenant": self.tenant, "weight": self.weight, "released": self.released}
+        return {**counts, "admitted": self.admitted if self.released else None, "wait_iterations": waits}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """All metrics of a run; times in seconds, loads in tokens.
 
@@ -45,7 +62,8 @@ class Summary:
     after the warm-up. ``wait`` and ``wait_iterations`` are of admitted requests, but their maxima include requests that still
     waited at the end. ``itl`` pools the latencies between tokens of all requests. ``goodput``: requests a second that met every
     objective; None without objectives. ``max_min_ratio``: mean of ``max/min`` over iterations where no worker was empty, None
-    when there is none.
+    when there is none. ``paused``: share of the requests in flight that an iteration left out, after the warm-up. ``tenants``:
+    waits by tenant, empty where the stream has none.
     """
 
     finished: int
@@ -72,6 +90,8 @@ class Summary:
     refused: int
     occupancy: float
     occupancy_max: int
+    paused: float
+    tenants: tuple[TenantWaits, ...]
     stopped: str
     engine: str
 
@@ -107,6 +127,8 @@ class Summary:
             "refused": self.refused,
             "occupancy": self.occupancy,
             "occupancy_max": self.occupancy_max,
+            "paused": self.paused,
+            "tenants": [one.as_json() for one in self.tenants],
             "stopped": self.stopped,
             "engine": self.engine,
         }
@@ -163,10 +185,11 @@ def summarise(
     spread = np.sqrt(np.maximum(square / workers - mean_load**2, 0.0))
     no_empty = its.minimum[rows] > 0
     chosen = requests.admission_iteration > warmup
+    served = its.active - its.paused
     return Summary(
         finished=int(requests.finished.sum()),
         iterations=len(its),
-        tokens=int(its.active.sum()),
+        tokens=int(served.sum()),
         imbalance_sum=batch_means(imbalance, level),
         imbalance_range=batch_means(its.imbalance_range[rows], level),
         barrier_idle=float(idle.mean()),
@@ -175,11 +198,11 @@ def summarise(
         jain=float(np.mean(total.astype(float) ** 2 / (workers * square))),
         coefficient_of_variation=float(np.mean(spread / mean_load)),
         max_min_ratio=float(np.mean(maximum[no_empty] / its.minimum[rows][no_empty])) if no_empty.any() else None,
-        throughput=float(its.active[rows].sum() / seconds),
+        throughput=float(served[rows].sum() / seconds),
         goodput=_goodput(run, chosen, seconds, objectives),
         tpot=quantiles(requests.tpot[chosen & requests.finished]),
         tpot_iteration=quantiles(requests.tpot_iteration[chosen & requests.finished]),
-        itl=weighted_quantiles(its.duration[rows], its.active[rows] - its.admitted[rows]),
+        itl=_latencies(run, rows),
         ttft=quantiles(requests.ttft[chosen]),
         ttft_admission=quantiles(requests.ttft_admission[chosen]),
         e2e=quantiles((requests.finish - requests.release)[chosen & requests.finished]),
@@ -188,9 +211,43 @@ def summarise(
         refused=refused,
         occupancy=float(its.active[rows].mean() / (workers * run.slots)),
         occupancy_max=int(its.fullest.max()),
+        paused=float(its.paused[rows].sum() / its.active[rows].sum()),
+        tenants=_by_tenant(run, warmup),
         stopped=run.stopped,
         engine=run.engine,
     )
+
+
+def _latencies(run: Run, rows: np.ndarray) -> Quantiles:
+    """Latencies between tokens: an iteration, or two for a request that was paused in the iteration before (never twice)."""
+    its = run.iterations
+    resumed, longer = np.append(0, its.paused[:-1])[rows], its.duration + np.append(0.0, its.duration[:-1])
+    usual = its.active[rows] - its.admitted[rows] - its.paused[rows] - resumed
+    if not resumed.any():
+        return weighted_quantiles(its.duration[rows], usual)
+    return weighted_quantiles(np.append(its.duration[rows], longer[rows]), np.append(usual, resumed))
+
+
+def _by_tenant(run: Run, warmup: int) -> tuple[TenantWaits, ...]:
+    """Waits of the requests of each tenant that were released after the warm-up."""
+    requests = run.requests
+    if requests.tenants is None:
+        return ()
+    found = []
+    for tenant in range(int(requests.tenants.max()) + 1):
+        mine = requests.tenants == tenant
+        released = mine & (requests.release_iteration > warmup)
+        admitted = released & (requests.admission_iteration > 0)
+        found.append(
+            TenantWaits(
+                tenant=tenant,
+                weight=1 if requests.weights is None or not mine.any() else int(requests.weights[mine][0]),
+                released=int(released.sum()),
+                admitted=float(admitted.sum() / max(1, released.sum())),
+                wait_iterations=quantiles(requests.wait_iterations[admitted].astype(float)),
+            )
+        )
+    return tuple(found)
 
 
 def quantiles(values: np.ndarray) -> Quantiles:

@@ -1,12 +1,12 @@
 """Tasks of the decode experiments: what one cell of a sweep runs. Each returns a list of flat records."""
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from lbtheory.core import UnknownNameError, generator, readonly
+from lbtheory.core import UnknownNameError, generator
+from lbtheory.core.tasks import task_version
 from lbtheory.decode.calibration import JsqRow, calibrate
 from lbtheory.decode.comparison import Comparison, compare
 from lbtheory.decode.engine import simulate
@@ -16,7 +16,6 @@ from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.policies.base import ForecastNeed, InformationSet, Policy, View
 from lbtheory.decode.predictors import Oracle
-from lbtheory.decode.records import Run
 from lbtheory.decode.timing import StepTime
 from lbtheory.decode.traces.public import public_traces
 from lbtheory.decode.workload import Source, Workload, make_workload
@@ -24,6 +23,7 @@ from lbtheory.decode.workload import Source, Workload, make_workload
 Record = dict[str, Any]
 
 
+@task_version(2)
 def replay(
     *,
     seed: int,
@@ -57,6 +57,7 @@ def replay(
     return [{**record, **constants} for record in records]
 
 
+@task_version(2)
 def versus(
     *,
     seed: int,
@@ -79,7 +80,8 @@ def versus(
     """Policies on one stream; one record a policy, its ratio and difference paired with the first.
 
     ``workload`` is what the table calls the source; ``source`` holds the fields of `lbtheory.decode.workload.Source`, with
-    ``public`` for the name of a public trace. ``factor`` and ``value`` are labels for the table.
+    ``public`` for the name of a public trace. ``factor`` and ``value`` are labels for the table. With tenants records also hold
+    the mean wait and the admitted share of the requests of the first (``light``) and the last (``heavy``).
     """
     work = make_workload(
         read_source(source), workers=workers, slots=slots, release=release, queue=queue, start=start, steps=steps, seed=seed
@@ -88,63 +90,6 @@ def versus(
     return compared(
         work, policies, workers=workers, slots=slots, overtake=overtake, timing=timing, warmup=warmup, steps=steps, seed=seed
     )
-
-
-def tenants(
-    *,
-    seed: int,
-    workload: str,
-    source: dict[str, Any],
-    policies: list[str],
-    workers: int,
-    slots: int,
-    overtake: int | None,
-    queue: int,
-    steps: int,
-    warmup: int,
-    weights: list[int],
-    factor: str,
-    value: float,
-) -> list[Record]:
-    """As `versus`, saturated, with requests that belong in turn to tenants of these weights (two, the first the lightest).
-
-    Records also hold the mean wait of each tenant's admitted requests (iterations), and the share of its released ones that
-    were admitted.
-    """
-    work = make_workload(
-        read_source(source),
-        workers=workers,
-        slots=slots,
-        release="saturated",
-        queue=queue,
-        start="residual",
-        steps=steps,
-        seed=seed,
-    )
-    owner = np.arange(len(work.stream)) % len(weights)
-    stream = replace(work.stream, weights=readonly(np.array(weights, np.int64)[owner]))
-    runs: dict[str, Run] = {}
-    records = compared(
-        replace(work, stream=stream),
-        policies,
-        workers=workers,
-        slots=slots,
-        overtake=overtake,
-        timing=StepTime(),
-        warmup=warmup,
-        seed=seed,
-        steps=steps,
-        runs=runs,
-    )
-    for record in records:
-        requests = runs[record["policy"]].requests
-        admitted = requests.admission_iteration > warmup
-        released = (requests.release_iteration > warmup) & (requests.release_iteration <= steps)
-        for name, mine in (("light", owner == 0), ("heavy", owner == len(weights) - 1)):
-            waits = (requests.admission_iteration - requests.release_iteration)[mine & admitted]
-            record[f"wait_{name}"] = float(waits.mean()) if len(waits) else None
-            record[f"admitted_{name}"] = float((admitted & released & mine).sum() / max(1, (released & mine).sum()))
-    return records
 
 
 def read_source(source: dict[str, Any]) -> Source:
@@ -169,18 +114,14 @@ def compared(
     warmup: int,
     seed: int,
     steps: int | None = None,
-    runs: dict[str, Run] | None = None,
 ) -> list[Record]:
-    """One record a policy on a workload: means with their intervals, pairs with the first policy, latencies and waits.
-
-    The runs themselves are put into ``runs`` where it is given.
-    """
+    """One record a policy on a workload: means with their intervals, pairs with the first policy, latencies and waits."""
     made = {name: make_policy(name, history=work.history, overtake=overtake, cap_all=True) for name in policies}
     result = compare(
         work.stream, made, workers=workers, slots=slots, timing=timing, warmup=warmup, steps=steps, seed=seed, keep=policies
     )
-    if runs is not None:
-        runs.update(result.runs)
+    if result.left_out:  # an interrupt stops the study, not only the comparison
+        raise KeyboardInterrupt
     return [_record(name, result, work, warmup) for name in policies]
 
 
@@ -190,6 +131,7 @@ def _record(name: str, result: Comparison, work: Workload, warmup: int) -> Recor
     ratio = None if pair is None else pair.imbalance_sum_ratio
     less = None if pair is None else pair.imbalance_sum_difference
     admitted = requests.admission_iteration > warmup
+    tenants = {"light": s.tenants[0], "heavy": s.tenants[-1]} if s.tenants else {}
     return {
         "policy": name,
         "iterations": s.iterations,
@@ -211,6 +153,10 @@ def _record(name: str, result: Comparison, work: Workload, warmup: int) -> Recor
         "wait_seconds": s.wait.mean,
         "mean_admitted": float(requests.prompts[admitted].mean()) if admitted.any() else None,
         "mean_offered": float(work.stream.prompts.mean()),
+        "occupancy": s.occupancy,
+        "paused": s.paused,
+        **{f"wait_{key}": one.wait_iterations.as_json("mean")["mean"] for key, one in tenants.items()},
+        **{f"admitted_{key}": one.admitted for key, one in tenants.items()},
     }
 
 
@@ -226,16 +172,19 @@ def trajectories(
     begin: int,
     iterations: int,
     overtake: int | None,
+    recurrence: float = 0.0,
+    every: int = 1,
+    part: str | None = None,
 ) -> list[Record]:
-    """Loads of every worker over a common segment of iterations, one record a policy and iteration."""
-    work = _saturated(seed, workload, workers, slots, queue, prompt_cv)
+    """Loads of every worker over a common segment, one record a policy and (each so many) iteration; ``part`` is a label."""
+    work = _saturated(seed, workload, workers, slots, queue, prompt_cv, recurrence)
     records = []
     for name in policies:
         policy = make_policy(name, history=work.history, overtake=overtake, cap_all=True)
         run = simulate(work.stream, policy, workers=workers, slots=slots, steps=begin + iterations, keep_loads=True, seed=seed)
         loads = run.iterations.loads
         assert loads is not None
-        for k in range(begin, begin + iterations):
+        for k in range(begin, begin + iterations, every):
             columns = {f"worker_{g}": int(loads[k, g]) for g in range(workers)}
             records.append({"policy": name, "iteration": k + 1, **columns})
     return records

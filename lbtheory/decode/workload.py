@@ -20,7 +20,8 @@ SATURATED_STEPS = 20_000
 SATURATED_WARMUP = 2_000
 """Iterations of a saturated run, and of its warm-up, where none are named."""
 RELEASE_FORMS = (
-    "trace, saturated, batched:SIZE:EVERY, poisson:RATE (per iteration), poisson-clock:RATE (per second), bursts:SIZES:GAPS"
+    "trace, saturated, batched:SIZE:EVERY, poisson:RATE (per iteration), poisson-clock:RATE (per second), bursts:SIZES:GAPS, "
+    "size-paced:RATE:POWER"
 )
 
 
@@ -48,7 +49,8 @@ class Source:
     """What the user named.
 
     ``trace`` is a file or the name of a synthetic trace; otherwise prompts follow ``prompts``, and outputs are geometric with
-    ``p``.
+    ``p`` (``P:SHARE,…``: a mixture of classes with different hazards, whose class is the key that forecasts may use).
+    ``tenants``: weights of tenants, ``WEIGHT:SHARE,…``, to which requests belong at random.
     ``filters`` are pairs (name, argument) applied in order: ``first``, ``outputs-above``, ``time-slice``, ``rate-scale``,
     ``prompt-cap``. ``split``: the run gets only the later half of a trace file, whose earlier half is the history.
     """
@@ -67,6 +69,7 @@ class Source:
     prompt_correlation: float = 0.0
     prompt_cv: float | None = None
     split: bool = False
+    tenants: str | None = None
 
 
 def make_workload(
@@ -126,11 +129,18 @@ def make_workload(
         )
     if prefill is not None:
         releases, order = _through_prefill(releases, trace, prefill)
+    tenants = weights = None
+    if source.tenants is not None:
+        each, shares = traces.parse_tenants(source.tenants)
+        tenants = traces.draw_classes(shares, len(trace), generator(seed, "tenants"))
+        weights = np.array(each, np.int64)[tenants]
     stream = request_stream(
         trace.prompts[order],
         outputs[order],
         releases,
         keys=None if trace.keys is None else trace.keys[order],
+        weights=weights,
+        tenants=tenants,
         seed=seed,
         refused=trace.refused,
     )
@@ -140,6 +150,7 @@ def make_workload(
         "queue": queue if releases.kind == "saturated" else None,
         "start": start,
         "prefill": prefill,
+        "tenants": source.tenants,
         "notes": notes,
     }
     return Workload(stream=stream, history=history, about=about)
@@ -151,36 +162,51 @@ def _from_laws(
     """A trace drawn from a prompt law and geometric outputs; the history is another draw."""
     if source.p is None or source.prompts is None:
         raise ParameterError("`--prompts LAW` needs `--p P` (completion probability a step, for example 1/4).")
-    traces.probability(source.p)  # must differ from 0 and 1 as a double too
-    p, law = traces.rational_probability(source.p), traces.parse_law(source.prompts)
-    lengths = traces.Geometric(p=p)
+    law, lengths = traces.parse_law(source.prompts), traces.parse_hazards(source.p)
     n = source.requests
     if n is None:
         if release not in (None, "saturated"):
             raise ParameterError(f"`--requests N` is needed with laws and `--release {release}`: say how many to draw.")
-        # completions; the stream must cover all but with probability 1e-23
-        done = (steps or SATURATED_STEPS) * workers * slots * float(p)
-        n = workers * slots + queue + ceil(done + 10 * sqrt(done) + 10)
+        n = workers * slots + queue + _completions(lengths, steps or SATURATED_STEPS, workers * slots)
     if not 1 <= n <= REQUEST_LIMIT:
         raise ParameterError(
             f"the run needs {n} requests; the limit is {REQUEST_LIMIT}. "
             "Take fewer `--steps`, `--workers`, `--slots` or `--requests`."
         )
-    trace = traces.make_trace(
-        law.sample(n, generator(seed, "prompts")), lengths.sample(n, generator(seed, "outputs")), name="laws", format="laws"
-    )
-    history = History(
-        prompts=law.sample(HISTORY_DRAWS, generator(seed, "history", "prompts")),
-        outputs=lengths.sample(HISTORY_DRAWS, generator(seed, "history", "outputs")),
-    )
+    drawn = [
+        (law.sample(size, generator(seed, *names, "prompts")), *_outputs(lengths, size, seed, names))
+        for size, names in ((n, ()), (HISTORY_DRAWS, ("history",)))
+    ]
+    prompts, outputs, keys = drawn[0]
+    trace = traces.make_trace(prompts, outputs, keys=keys, name="laws", format="laws")
+    history = History(prompts=drawn[1][0], outputs=drawn[1][1], keys=drawn[1][2])
     about = {
         "trace": None,
         "format": "laws",
-        "p": str(p),
+        "p": str(lengths.p) if isinstance(lengths, traces.Geometric) else source.p,
         "prompts": source.prompts,
         "history": "an independent draw from the laws",
     }
     return _filtered(trace, source.filters), history, about
+
+
+def _completions(lengths: traces.Geometric | traces.GeometricMixture, steps: int, slots: int) -> int:
+    """What the completions of a saturated run stay below, but for a chance of about 1e-20."""
+    if isinstance(lengths, traces.GeometricMixture):
+        return lengths.completions(steps, slots)
+    done = steps * slots * float(lengths.p)
+    return ceil(done + 10 * sqrt(done) + 10)
+
+
+def _outputs(
+    lengths: traces.Geometric | traces.GeometricMixture, n: int, seed: int, names: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Outputs, and the class of each request where there are classes."""
+    rng = generator(seed, *names, "outputs")
+    if isinstance(lengths, traces.Geometric):
+        return lengths.sample(n, rng), None
+    classes = traces.draw_classes(lengths.shares, n, generator(seed, *names, "classes"))
+    return lengths.sample(classes, rng), classes
 
 
 def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, Any]]:
@@ -207,9 +233,10 @@ def _from_trace(source: Source, seed: int) -> tuple[Trace, History, dict[str, An
             other = traces.synthetic(source.trace, generator(seed, "history"), **options)
         trace = _filtered(trace, source.filters)
         return trace, History(prompts=other.prompts, outputs=other.outputs, keys=other.keys), about
-    if source.requests is not None or source.recurrence:
+    if source.requests is not None or source.recurrence or source.prompt_correlation:
         raise ParameterError(
-            "`--requests` and `--recurrence` are for synthetic traces and laws; use `--first N` on a trace file."
+            "`--requests`, `--recurrence` and `--prompt-correlation` are for synthetic traces and laws; "
+            "use `--first N` on a trace file."
         )
     if not Path(source.trace).exists() and "/" not in source.trace and "." not in source.trace:
         raise UnknownNameError("trace file or synthetic trace", source.trace, traces.SYNTHETIC)
@@ -290,6 +317,8 @@ def _releases(kind: str, trace: Trace, queue: int, seed: int) -> Releases:
                 return traces.poisson_clock(n, float(rate), rng)
             case "bursts", [sizes, gaps]:
                 return traces.bursts(n, [int(v) for v in sizes.split(",")], [int(v) for v in gaps.split(",")])
+            case "size-paced", [rate, power]:
+                return traces.size_paced(trace.prompts, float(rate), float(power), rng)
     except ValueError as error:
         if isinstance(error, ParameterError) or type(error) is not ValueError:
             raise

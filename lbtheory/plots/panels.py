@@ -30,7 +30,7 @@ def trajectories(
 
     Thin lines are workers, the strong line is the largest load (it sets the pace), the dashed line the mean; the tinted
     area between the two is what the barrier wastes. Each title gives the mean over the iterations of
-    ``I = G max L − Σ L``.
+    ``I = G max L − Σ L``, in thousands where names are long.
 
     Parameters
     ----------
@@ -60,6 +60,7 @@ def trajectories(
     count = len(series)
     across = columns or (count if count < 4 else (2 if count == 4 else 3))
     down = -(-count // across)
+    long = any(len((labels or {}).get(policy) or style.label(policy)) > 45 // across for policy in series)
     with style.context():
         figure = style.new_figure(style.TEXT_WIDTH, 0.45 + 1.75 * down)
         axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
@@ -71,7 +72,8 @@ def trajectories(
             axis.plot(steps, mean, color=style.INK, linewidth=0.9, dashes=(3, 1.5))
             imbalance = float(np.mean(values.shape[1] * values.max(axis=1) - values.sum(axis=1)))
             axis.set_title((labels or {}).get(policy) or style.label(policy))
-            axis.set_title(f"mean I = {imbalance:,.0f}", loc="right", fontweight="normal", color=style.MUTED, fontsize=7.5)
+            text = f"I = {imbalance / 1e3:,.0f}k" if long else f"mean I = {imbalance:,.0f}"
+            axis.set_title(text, loc="right", fontweight="normal", color=style.MUTED, fontsize=7.5)
             axis.set_xlim(steps[0], steps[-1])
             axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
             axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
@@ -94,7 +96,8 @@ def _series(
         _require(loads, ("policy", "iteration"), "loads", "trajectories")
         workers = [name for name in loads.columns if str(name).startswith("worker_")]
         for policy, rows in loads.groupby("policy", sort=False):
-            series[str(policy)] = (rows["iteration"].to_numpy(), rows[workers].to_numpy(dtype=float))
+            present = rows[workers].dropna(axis=1, how="all")  # fewer workers than others have
+            series[str(policy)] = (rows["iteration"].to_numpy(), present.to_numpy(dtype=float))
     else:
         for policy, values in loads.items():
             array = np.asarray(values, dtype=float)

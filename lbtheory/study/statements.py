@@ -8,8 +8,12 @@ not known: `ALLOWANCE` of its value either way, on top of the reproduced 95 % in
 - *inconclusive*: in between, or where nothing was published or no interval was reproduced.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALLOWANCE = 0.1
 VERDICTS = ("agrees", "disagrees", "inconclusive")
@@ -44,3 +48,25 @@ class Statement:
             "high": self.high,
             "verdict": self.verdict,
         }
+
+
+def published_ratios(rows: "pd.DataFrame", name: Callable[[Any], str]) -> list[dict[str, Any]]:
+    """Ratios of mean imbalance to JSQ's that were published, as fields of `Statement`.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns ``published_ratio`` (NaN where nothing was published), ``ratio`` and its half-width ``ratio_half``.
+    name : callable
+        What a row, as a named tuple, is about.
+    """
+    return [
+        {
+            "text": f"{name(row)}: mean imbalance, JSQ ÷ method",
+            "published": row.published_ratio,
+            "reproduced": row.ratio,
+            "low": row.ratio - row.ratio_half,
+            "high": row.ratio + row.ratio_half,
+        }
+        for row in rows[rows["published_ratio"].notna()].itertuples()
+    ]

@@ -15,6 +15,7 @@ COLUMNS = {
     "t_fixed": "t_fixed s",
     "t_token": "t_token s",
     "published": "published, execution time",
+    "wait_max": "longest wait, iterations",
 }
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from lbtheory.plots.panels import published_beside_reproduced
+from lbtheory.study.statements import published_ratios
 
 TITLE = "Table 3: imbalance of JSQ over that of each method"
 REFERENCE = "decode paper, Table 3"
@@ -95,17 +96,8 @@ def numbers(tables):
 def statements(tables):
     """Ratios to JSQ that the paper's Table 3 gives, without a cap."""
     data = _joined(tables)
-    data = data[(data["overtake"] == "none") & (data["policy"] != "jsq") & data["published_ratio"].notna()]
-    return [
-        {
-            "text": f"{row.workload}, {LABELS.get(row.policy, row.policy)}: mean imbalance, JSQ ÷ method",
-            "published": row.published_ratio,
-            "reproduced": row.ratio,
-            "low": row.ratio - row.ratio_half,
-            "high": row.ratio + row.ratio_half,
-        }
-        for row in data.itertuples()
-    ]
+    data = data[(data["overtake"] == "none") & (data["policy"] != "jsq")]
+    return published_ratios(data, lambda row: f"{row.workload}, {LABELS.get(row.policy, row.policy)}")
 
 
 def _joined(tables):
@@ -115,4 +107,5 @@ def _joined(tables):
     renamed = published.rename(
         columns={"imbalance": "published_imbalance", "tpot_p95_ms": "published_tpot", "throughput": "published_throughput"}
     )
-    return tables["decode-table3"].merge(renamed, on=["workload", "policy"], how="left")
+    rows = tables["decode-table3"]
+    return rows[rows["part"] == "calibrated"].merge(renamed, on=["workload", "policy"], how="left")

@@ -29,17 +29,16 @@ def compare(tables):
 
 
 def draw(tables):
-    """A panel a control; exact points stand with their control."""
+    """A panel a control; both together are in the table."""
     rows = tables["fairness"]
-    rows = rows[rows["rule"] != "jsq"].copy()
-    rows["panel"] = rows["factor"].str.removeprefix("exact, ")
+    rows = rows[(rows["rule"] != "jsq") & (rows["factor"] != "bonus and waiting cap")].copy()
     rows["low"], rows["high"] = rows["ratio"] - rows["ratio_half"], rows["ratio"] + rows["ratio_half"]
     return curves(
         rows.sort_values("wait_max", kind="stable"),
         x="wait_max",
         y="ratio",
         series="rule",
-        panel="panel",
+        panel="factor",
         labels=LABELS,
         xlabel="longest wait, iterations",
         ylabel="imbalance of JSQ ÷",
@@ -60,7 +59,12 @@ def numbers(tables):
     ):
         for rule, text in (("br0", "br0"), ("greedy", "br0:greedy=0"), ("plus", "level-plus")):
             found[f"{name}_{rule}"], found[f"{name}_{rule}_wait"] = rows.loc[(*key, text), ["ratio", "wait_max"]]
-    for bonus, name in ((0.5, "half"), (10.0, "ten"), (50.0, "fifty")):
-        row = rows.loc[("bonus on waits", bonus, "br0:greedy=0")]
-        found |= {f"{name}_{key}": row[key] for key in ("ratio", "wait_max", "wait_light", "wait_heavy")}
+    for name, key in (
+        ("ten", ("bonus on waits", 10.0, "br0:greedy=0")),
+        ("fifty", ("bonus on waits", 50.0, "br0:greedy=0")),
+        ("io_ten", ("bonus on waits", 10.0, "io")),
+        ("both", ("bonus and waiting cap", 10.0, "br0:greedy=0")),
+        ("io_both", ("bonus and waiting cap", 10.0, "io")),
+    ):
+        found |= {f"{name}_{key_}": rows.loc[key][key_] for key_ in ("ratio", "wait_max", "wait_light", "wait_heavy")}
     return found

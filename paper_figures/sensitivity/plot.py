@@ -11,6 +11,7 @@ COLUMNS = {
     "factor": "swept",
     "workers": "G",
     "value": "value",
+    "policy": "policy",
     "series": "forecast or γ",
     "imbalance": "mean imbalance",
     "imbalance_half": "±",
@@ -70,6 +71,8 @@ def numbers(tables):
     spread = {g: window[window["workers"] == g]["ratio"] for g in (8, 16)}
     blind = rows[(rows["factor"] == "H") & (rows["series"] == "survival") & (rows["workers"] == 8)].set_index("value")["ratio"]
     greedy = rows[(rows["factor"] == "S_greedy") & (rows["workers"] == 8)].set_index("value")["ratio"]
+    capped = rows[rows["factor"] == "methods, cap 64"].set_index(["workers", "policy"])["ratio"]
+    names = {"br0": "br0", "brh": "brh:beta=48,gamma=0.9", "plus": "level-plus", "h": "level-h"}
     window_size = rows[(rows["factor"] == "R_max") & (rows["workers"] == 8)].set_index("value")["ratio"]
     return {
         "low": seven["throughput"].min(),
@@ -91,4 +94,6 @@ def numbers(tables):
         "window_1": window_size[1.0],
         "window_4": window_size[4.0],
         "window_12": window_size[12.0],
+        **{f"{key}_cap": capped[(8, policy)] for key, policy in names.items()},
+        **{f"{key}_cap_16": capped[(16, policy)] for key, policy in names.items()},
     }

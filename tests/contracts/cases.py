@@ -31,6 +31,15 @@ COUNT_RULES = (
     "vllm:stale=3,ties=rotating",
     "vllm:ties=random,stale=2,local=false",
 )
+SEPARATE = ("separate", "separate:bind=rr", "separate:bind=tokens")
+PAUSED = (
+    "jsq:pause=0",
+    "jsq:pause=0.1,ties=random",
+    "token-jsq:pause=0.02",
+    "br0:pause=0.05",
+    "br0:pause=0,greedy=0,overtake=3",
+    "level-plus:pause=0.1",
+)
 FCFS = (*COUNT_RULES, "token-jsq", "token-jsq:ties=rotating,stale=2", "token-jsq:ties=random,stale=3,local=false")
 SIZED = (
     "br0",
@@ -93,6 +102,8 @@ TINY = (
     "io:overtake=0",
     "io:overtake=2,tie=lexicographic",
     "io:patience=3",
+    "io:bonus=0.5",
+    "io:bonus=2,overtake=3,horizon=2",
     "br0:bonus=0.5,overtake=6",
     "io:horizon=3,gamma=.9",
     "io:horizon=2,refresh=iteration,cap=1,tie=smallest-total",

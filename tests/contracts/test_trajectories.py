@@ -10,7 +10,7 @@ from lbtheory.decode.policies import known_policies
 from lbtheory.decode.records import Run
 from lbtheory.decode.stream import RequestStream, request_stream
 from lbtheory.decode.traces.releases import at_iterations
-from tests.contracts.cases import COMPILED, EXACT, FCFS, KINDS, SHAPES, SIZED, TINY, policy, run, stream
+from tests.contracts.cases import COMPILED, EXACT, FCFS, KINDS, SEPARATE, SHAPES, SIZED, TINY, policy, run, stream
 
 ALL_RUNS = [(text, kind) for text in COMPILED for kind in KINDS]
 
@@ -69,7 +69,7 @@ def overtaken(made: Run) -> np.ndarray:
 
 def test_every_policy_has_cases() -> None:
     """A new policy cannot come without contracts."""
-    assert {text.partition(":")[0] for text in (*COMPILED, *TINY)} == set(known_policies())
+    assert {text.partition(":")[0] for text in (*COMPILED, *TINY, *SEPARATE)} == set(known_policies())
     assert {text.partition(":")[0] for text in SIZED} | set(EXACT) == {n for n, c in known_policies().items() if c.sized}
 
 

@@ -16,6 +16,7 @@ from lbtheory.decode.exact.model import FORMULATIONS, Clock, CountModel, Search
 from lbtheory.decode.exact.program import Program, build_program, first_come
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
+from lbtheory.decode.exact.weighted import has_priorities, solve_with_priorities
 from lbtheory.decode.exact.weights import Weights, integer_weights
 from lbtheory.decode.exact.window import applies_to_window, special_window
 from lbtheory.decode.exact.zero import Found, applies, special_io
@@ -42,7 +43,7 @@ def solve_io(
     ----------
     instance : DecodeInstance
         Its horizon is ``H``. Where some waiting request may finish inside the window, CP-SAT solves the class-count program
-        with a class for each size and life; no tie rule is then applied.
+        with a class for each size and life; with priorities see `lbtheory.decode.exact.weighted`; no tie rule is then applied.
     formulation : "special", "class-count" or "binary"
         The last two are programs for CP-SAT, with variables a size and worker, or a request and worker. The first tries bounds,
         exact levels and a search of its own, and gives the class-count program what it cannot prove. All have the same optimum.
@@ -76,6 +77,11 @@ def solve_io(
     if tie not in TIES:
         raise UnknownNameError("tie rule", tie, TIES)
     program = build_program(instance, must_admit, function="solve_io")
+    if has_priorities(program):
+        if warm_start is not None:
+            check_warm_start(program, warm_start, function="solve_io")
+        search, _ = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
+        return solve_with_priorities(program, warm_start, search, shortcuts=shortcuts)
     if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
         if warm_start is not None:
             check_warm_start(program, warm_start, function="solve_io")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lbtheory.core import UnknownNameError
+from lbtheory.core import ParameterError, UnknownNameError
 from lbtheory.decode.exact.io import solve_io
 from lbtheory.decode.exact.min_max import solve_min_max
 from lbtheory.decode.exact.result import Solution, solution
@@ -30,11 +30,13 @@ def solve(instance: DecodeInstance, policy: str = "io", horizon: int | None = No
     UnknownNameError
         For another policy, with the nearest name.
     ParameterError
-        When ``horizon`` is beyond the projected loads.
+        When ``horizon`` is beyond the projected loads, or priorities come with another policy than ``"io"``.
     """
     if policy not in POLICIES:
         raise UnknownNameError("exact policy", policy, POLICIES)
     cut = instance if horizon is None else instance.with_horizon(horizon)
+    if policy != "io" and instance.priorities is not None:
+        raise ParameterError(f"`policy` of `solve` must be io for an instance with priorities; got {policy!r}. Leave them out.")
     if policy == "io":
         return solve_io(cut, **options)
     return solve_min_max(cut, **options) if policy == "min-max" else solve_spread_lex(cut, **options)

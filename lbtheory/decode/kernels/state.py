@@ -48,7 +48,7 @@ REQUEST = np.dtype(
         ("release_time", np.float64),  # seconds, used when releases go by the clock
         ("rank", np.int64),  # rank of the prompt among the distinct sizes
         ("worker", np.int64),
-        ("admitted", np.int64),  # admission iteration, 0 before
+        ("admitted", np.int64),  # admission iteration (plus the iterations paused), 0 before
         ("released", np.int64),  # release iteration, 0 before
         ("after", np.int64),  # neighbours in the queue, −1 for none
         ("before", np.int64),
@@ -59,6 +59,8 @@ REQUEST = np.dtype(
         ("table_first", np.int64),  # the age of the first of them,
         ("table_length", np.int64),  # and how many there are
         ("table_last", np.int64),  # the last entry of its curve, counted from the start
+        ("paused", np.int64),  # iterations that it was paused; `admitted` moves on with each, so that ages stay right
+        ("paused_at", np.int64),  # the last of them, 0 before
     ]
 )
 ROW = np.dtype(
@@ -73,6 +75,7 @@ ROW = np.dtype(
         ("fullest", np.int64),  # most requests on one worker
         ("start", np.float64),
         ("duration", np.float64),
+        ("paused", np.int64),  # requests in flight that were left out of the step
     ]
 )
 
@@ -106,6 +109,8 @@ class Limits(NamedTuple):
     horizon: int
     cap: int  # forecasts are E min(r, cap); cap is H or H + 1
     refresh_each: bool  # forecasts are refreshed every iteration, else every H iterations
+    listed: bool  # keep the list of active requests
+    pause: float  # a worker above (1 + pause) times the mean load pauses requests; below 0 for never
 
 
 class State(NamedTuple):
@@ -121,7 +126,7 @@ class State(NamedTuple):
     tree: np.ndarray  # (classes + 1,) Fenwick tree over the classes that have a waiting request
     ring_count: np.ndarray  # (G, P) forecast departures by iteration; with HAZARD expected ones by offset, in units of 1/ONE
     ring_base: np.ndarray  # (G, P) their Σ (S_i − x_i)
-    members: np.ndarray  # (G·B,) active requests, in no order; kept for TABLE and HAZARD
+    members: np.ndarray  # (G·B,) active requests, in no order; kept when listed
 
 
 class Records(NamedTuple):

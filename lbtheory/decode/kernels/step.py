@@ -4,7 +4,7 @@ Order within iteration ``k`` (decode paper, section 2.2): requests that finished
 new requests join the queue; the policy admits ``U`` of them; the step runs and costs are read.
 """
 
-from lbtheory.decode.kernels import sizes
+from lbtheory.decode.kernels import pausing, sizes
 from lbtheory.decode.kernels.jit import inlined, kernel
 from lbtheory.decode.kernels.state import (
     ACTIVE,
@@ -59,7 +59,7 @@ def _depart(stream, limits, state, k):  # type: ignore[no-untyped-def]
         state.worker[g].entered -= state.request[i].admitted
         state.ints[ACTIVE] -= 1
         state.ints[FINISHED] += 1
-        if limits.forecast >= TABLE:
+        if limits.listed:
             if state.request[i].leaves != NEVER:
                 if state.request[i].leaves >= k:
                     row = state.request[i].leaves & (state.ring_count.shape[1] - 1)
@@ -161,7 +161,7 @@ def admit(stream, limits, state, i, g):  # type: ignore[no-untyped-def]
         row = end & (state.ring_count.shape[1] - 1)
         state.ring_count[g, row] += 1
         state.ring_base[g, row] += size - k
-    elif limits.forecast >= TABLE:
+    elif limits.listed:
         state.request[i].leaves = NEVER
         state.members[ints[ACTIVE]] = i
         state.request[i].place = ints[ACTIVE]
@@ -204,6 +204,7 @@ def drop_if_full(limits, state, free, position):  # type: ignore[no-untyped-def]
 def finish(limits, state, records, row, admissions):  # type: ignore[no-untyped-def]
     """The synchronised step: read the loads, advance the clock, write row ``row`` of the records."""
     worker = state.worker
+    paused = pausing.relax(limits, state) if limits.pause >= 0.0 else 0
     maximum = minimum = total = worker[0].load
     fullest = worker[0].count
     square = float(worker[0].load) * worker[0].load
@@ -226,6 +227,7 @@ def finish(limits, state, records, row, admissions):  # type: ignore[no-untyped-
     record.fullest = fullest
     record.start = state.floats[NOW]
     record.duration = duration
+    record.paused = paused
     if len(records.loads) > 0:
         for g in range(limits.workers):
             records.loads[row, g] = worker[g].load

@@ -17,7 +17,7 @@ from lbtheory.decode.predictors import History, Predictor, make_predictor
 @cache
 def known_policies() -> dict[str, type[Policy]]:
     """Every built-in policy by its name."""
-    from lbtheory.decode.policies import br0, brh, exact, fcfs, level, level_h, level_plus, spread_lex, token_jsq
+    from lbtheory.decode.policies import br0, brh, exact, fcfs, level, level_h, level_plus, separate, spread_lex, token_jsq
 
     classes: list[type[Policy]] = [
         fcfs.CountJsq,
@@ -26,6 +26,7 @@ def known_policies() -> dict[str, type[Policy]]:
         fcfs.PowerOfTwo,
         fcfs.VllmScore,
         token_jsq.TokenJsq,
+        separate.SeparateQueues,
         br0.Br0,
         brh.BrH,
         level.Level,

@@ -187,13 +187,18 @@ class Policy(ABC):
 
     Subclasses are dataclasses; their fields are the options that ``--policy NAME:key=value`` sets. ``overtake`` is the cap
     ``D`` for policies that choose by size, ``patience`` their cap on the iterations that a request waits: once reached, the
-    request goes before any other (a cap on waits as far as slots come free; below the waits of FCFS it is FCFS).
+    request goes before any other (a cap on waits as far as slots come free; below the waits of FCFS it is FCFS). ``pause``
+    relaxes the barrier: a worker above ``1 + pause`` times the mean load leaves requests out of the step (see
+    `lbtheory.decode.engine.simulate`); for policies without forecasts.
     """
 
     name: ClassVar[str]
     information: ClassVar[InformationSet] = InformationSet.NOTHING
     sized: ClassVar[bool] = False
     """Whether the policy chooses requests by size (and so may leave some waiting)."""
+    maximal: ClassVar[bool] = True
+    """Whether the policy always admits as many requests as there are and fit."""
+    pause: float | None = None
     overtake: int | None = None
     patience: int | None = None
 
@@ -205,7 +210,7 @@ class Policy(ABC):
 
     @abstractmethod
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
-        """Assign exactly ``view.admissions`` waiting requests (by their position in the queue) to workers."""
+        """Assign exactly ``view.admissions`` waiting requests (by their position in the queue), fewer if not maximal."""
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts that the engine must provide, or None."""
@@ -231,6 +236,12 @@ def check_cap(policy: str, overtake: int | None, patience: int | None = None) ->
             )
 
 
+def check_pause(policy: str, pause: float | None) -> None:
+    """Raise `ParameterError` unless ``pause`` is None or a number from 0."""
+    if pause is not None:
+        check_range(policy, "pause", pause, 0.0, 1e9)
+
+
 def check_range(policy: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
     """Raise `ParameterError` unless ``low ≤ value ≤ high``; with a whole ``low`` the value must be whole too."""
     if isinstance(low, int) and (isinstance(value, bool) or not isinstance(value, int)):
@@ -241,7 +252,10 @@ def check_range(policy: str, name: str, value: float, low: float, high: float = 
 
 
 def view_of_instance(instance: DecodeInstance, information: InformationSet, rng: np.random.Generator) -> View:
-    """The view of a single decision: nothing was admitted before, ages are unknown (taken as 0)."""
+    """The view of a single decision: nothing was admitted before, ages are unknown (taken as 0).
+
+    Priorities are shown as tenants of those weights whose requests have waited one iteration.
+    """
     waiting = instance.waiting.tolist()
     known: dict[str, Any] = {
         "loads": instance.loads.tolist(),
@@ -259,7 +273,7 @@ def view_of_instance(instance: DecodeInstance, information: InformationSet, rng:
         free=instance.free.tolist(),
         active=instance.active.tolist(),
         order=list(range(len(waiting))),
-        waited=[0] * len(waiting),
-        weights=[1] * len(waiting),
+        waited=[0 if instance.priorities is None else 1] * len(waiting),
+        weights=[1] * len(waiting) if instance.priorities is None else instance.priorities.tolist(),
         **known,
     )

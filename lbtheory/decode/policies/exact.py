@@ -13,6 +13,7 @@ import numpy as np
 from lbtheory.core import ParameterError, PolicyError, SolverStatus
 from lbtheory.decode.exact import METHODS, TIES, Solution, decide_io, solve_io, solve_min_max
 from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
+from lbtheory.decode.policies._balance import decimal
 from lbtheory.decode.policies.base import (
     REFRESHES,
     ForecastNeed,
@@ -72,11 +73,20 @@ class SolvedPolicy(Policy):
         """``γ``."""
         return 1.0
 
+    def priorities(self, view: View) -> list[int] | None:
+        """``π_i`` of the waiting requests, tokens; None without."""
+        return None
+
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
-        """Solve the decision; what the overtaking cap forces is admitted."""
+        """Solve the decision; what the caps force is admitted."""
         rows = view.forecast.loads if self.forecast_need() is not None else [view.loads]
         instance = decode_instance(
-            view.loads, view.free, view.prompts, projected=np.array(rows, np.int64).T, gamma=self.discount()
+            view.loads,
+            view.free,
+            view.prompts,
+            projected=np.array(rows, np.int64).T,
+            gamma=self.discount(),
+            priorities=self.priorities(view),
         )
         solution = self.solve(instance, frozenset(range(view.forced(self.overtake, self.patience))), rng)
         if solution.assignment is None:
@@ -107,11 +117,15 @@ class ExactIo(SolvedPolicy):
         What a decision becomes that the special method leaves unproved: CP-SAT proves it, which may take minutes at many free
         slots (or reach ``time_limit``); or the best assignment known is taken. `unproved` counts decisions without proof and
         `gap` sums what they may lose.
+    bonus : float
+        Tokens that leaving a request waiting costs for each iteration that it has waited, times the weight of its tenant,
+        rounded down to whole tokens: a penalty beside the imbalance (ours).
     """
 
     name: ClassVar[str] = "io"
     method: str = "special"
     fallback: str = "cp-sat"
+    bonus: float = 0.0
     _gap: Fraction = field(default=Fraction(0), init=False, repr=False, compare=False)
     horizon: int = 0
     gamma: float = 1.0
@@ -131,6 +145,9 @@ class ExactIo(SolvedPolicy):
         check_choice(self.name, "fallback", self.fallback, ("cp-sat", "best"))
         if self.fallback == "best" and (self.horizon or self.tie != "none" or self.method != "special"):
             raise ParameterError("`fallback=best` of policy 'io' must go with horizon=0, tie=none and method=special.")
+        check_range(self.name, "bonus", self.bonus, 0.0, 1e9)
+        if self.bonus and (self.tie != "none" or self.method != "special" or self.fallback != "cp-sat"):
+            raise ParameterError("`bonus` of policy 'io' must go with tie=none, method=special and fallback=cp-sat.")
 
     @property
     def gap(self) -> Fraction:
@@ -150,7 +167,7 @@ class ExactIo(SolvedPolicy):
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """The special method in plain arrays where it covers the decision, else `solve_io`."""
         seed = int(rng.integers(2**31 - 1))
-        plain = self.method == "special" and self.horizon == 0 and self.tie == "none" and len(view.free) > 1
+        plain = self.method == "special" and self.horizon == 0 and self.tie == "none" and len(view.free) > 1 and not self.bonus
         if plain and not view.forced(self.overtake, self.patience) and 0 < sum(view.free) <= len(view.order):
             found = decide_io(np.array(view.loads), np.array(view.free), np.array(view.prompts), seed=seed)
             if found is not None and (found.proved or self.fallback == "best"):
@@ -158,6 +175,13 @@ class ExactIo(SolvedPolicy):
                 self._gap += found.value - found.bound
                 return _assignment(found.worker, len(view.free))
         return SolvedPolicy.assign(self, view, rng)
+
+    def priorities(self, view: View) -> list[int] | None:
+        """``π_i = ⌊bonus · weight_i · wait_i⌋``."""
+        if not self.bonus:
+            return None
+        each = decimal(self.bonus)
+        return [int(each * weight * waited) for weight, waited in zip(view.weights, view.waited, strict=True)]
 
     def forecast_need(self) -> ForecastNeed | None:
         """Forecasts over the window."""

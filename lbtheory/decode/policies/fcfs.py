@@ -14,7 +14,7 @@ import numpy as np
 
 from lbtheory.decode.instance import Assignment
 from lbtheory.decode.policies._choose import TIES, TieBreaker, draw, first_from
-from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_choice, check_range
+from lbtheory.decode.policies.base import CompiledRule, InformationSet, Policy, View, check_choice, check_pause, check_range
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,11 +28,14 @@ class FcfsPolicy(Policy):
         Counts are refreshed every so many iterations.
     local : bool
         Whether the router adds its own assignments since the refresh.
+    pause : float
+        Relax the barrier: a worker above ``1 + pause`` times the mean load leaves requests out of the step.
     """
 
     ties: str = "lowest"
     stale: int = 1
     local: bool = True
+    pause: float | None = None
     _seen: list[int] | None = None
     _new: list[int] | None = None
     _breaker: TieBreaker | None = None
@@ -43,6 +46,7 @@ class FcfsPolicy(Policy):
     def __post_init__(self) -> None:
         check_choice(self.name, "ties", self.ties, self.tie_rules)
         check_range(self.name, "stale", self.stale, 1)
+        check_pause(self.name, self.pause)
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]

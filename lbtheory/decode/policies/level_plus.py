@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from lbtheory.decode.policies._levelling import LevellingPolicy
-from lbtheory.decode.policies.base import check_range
+from lbtheory.decode.policies.base import check_pause, check_range
 from lbtheory.decode.predictors import History
 
 DEFAULT_CAP = 64
@@ -42,17 +42,21 @@ class LevelPlus(LevellingPolicy):
         Fill the last two slots of a worker with the best pair.
     overtake : int
         Cap ``D``.
+    pause : float
+        Relax the barrier, as for the FCFS rules.
     """
 
     name: ClassVar[str] = "level-plus"
     window: int | None = None
     lam: float = 0.2
     phi: float | None = None
+    pause: float | None = None
     pairs: bool = True
     history: History | None = None
 
     def __post_init__(self) -> None:
         LevellingPolicy.__post_init__(self)
+        check_pause(self.name, self.pause)
         check_range(self.name, "lam", self.lam, 0.0, 1.0)
         if self.window is not None:
             check_range(self.name, "window", self.window, 0)

@@ -50,6 +50,11 @@ from lbtheory.decode.traces.releases import bursts as bursts
 from lbtheory.decode.traces.releases import poisson_clock as poisson_clock
 from lbtheory.decode.traces.releases import poisson_iterations as poisson_iterations
 from lbtheory.decode.traces.releases import saturated as saturated
+from lbtheory.decode.traces.releases import size_paced as size_paced
+from lbtheory.decode.traces.shares import GeometricMixture as GeometricMixture
+from lbtheory.decode.traces.shares import draw_classes as draw_classes
+from lbtheory.decode.traces.shares import parse_hazards as parse_hazards
+from lbtheory.decode.traces.shares import parse_tenants as parse_tenants
 from lbtheory.decode.traces.synthetic import SYNTHETIC as SYNTHETIC
 from lbtheory.decode.traces.synthetic import bivariate_normal as bivariate_normal
 from lbtheory.decode.traces.synthetic import residual_start as residual_start

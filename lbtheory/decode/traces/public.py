@@ -5,6 +5,7 @@ checkout. Experiments leave out what is not there.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +41,11 @@ def public_traces() -> dict[str, dict[str, Any]]:
             kind = {"trace_format": "columns"} if "columns" in options else {}
             found[name] = {"trace": str(folder / file), "zero_outputs": "drop", **kind, **options}
     return found
+
+
+def left_out(names: Iterable[str]) -> str:
+    """A sentence on the public traces that are not among ``names``, for captions."""
+    missing = [name for name in PUBLIC if name not in set(names)]
+    if not missing:
+        return "All public traces that are named in the code were at hand."
+    return f"Left out, because their files were not at hand (the folder is named by `LBTHEORY_TRACES`): {'; '.join(missing)}."

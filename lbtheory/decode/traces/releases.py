@@ -106,6 +106,30 @@ def poisson_clock(n: int, rate: float, rng: np.random.Generator) -> Releases:
     return at_times(_poisson("poisson_clock", n, rate, rng))
 
 
+def size_paced(prompts: np.ndarray, rate: float, power: float, rng: np.random.Generator) -> Releases:
+    """Releases that depend on sizes (ours): the gap before request ``i`` is ``∝ E_i S_i^power``, ``E_i ~ Exp(1)``.
+
+    ``power = 0`` is a Poisson process, independent of sizes; at 1 tokens rather than requests come at a steady rate, as behind
+    a prefill stage that is busy: small prompts come in bursts, and a large one leaves a gap before it. Gaps are scaled to
+    ``rate`` requests an iteration over the whole stream. The decode paper's theorem fixes releases before sizes are drawn.
+
+    Parameters
+    ----------
+    prompts : int array (n,)
+        Sizes in the order of release.
+    rate : float
+        Mean number of requests an iteration, > 0.
+    power : float
+        Between 0 and 4.
+    """
+    if not 0 <= power <= 4:
+        raise ParameterError(f"`power` of `size_paced` must be between 0 and 4; got {power}.")
+    times = _poisson("size_paced", len(prompts), rate, rng)
+    pace = np.asarray(prompts, float) ** power
+    gaps = np.diff(times, prepend=0.0) * (pace / pace.mean())
+    return at_iterations(1 + np.floor(np.cumsum(gaps)).astype(np.int64))
+
+
 def bursts(n: int, sizes: Sequence[int], gaps: Sequence[int]) -> Releases:
     """``n`` requests in bursts: ``sizes[k]`` at once, the next burst ``gaps[k]`` iterations later; both lists repeat.
 

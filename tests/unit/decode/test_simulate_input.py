@@ -161,7 +161,7 @@ def test_policy_options() -> None:
     assert make_policy("br0:overtake=2", overtake=7, cap_all=True).overtake == 2
     assert make_policy("jsq", overtake=7, cap_all=True).overtake is None
     assert make_policy("level", overtake=None, cap_all=True).overtake is None
-    assert set(options_of("br0")) == {"overtake", "greedy", "window", "search", "patience", "bonus"}
+    assert set(options_of("br0")) == {"overtake", "greedy", "window", "search", "patience", "bonus", "pause"}
 
 
 def test_survival_needs_history() -> None:
