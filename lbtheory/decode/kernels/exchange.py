@@ -156,7 +156,7 @@ def _largest_first(rule, state, admissions):  # type: ignore[no-untyped-def]
 def _exchange(limits, rule, state, admissions, candidates, forced, target, mean, variance):  # type: ignore[no-untyped-def]
     """Exchange requests as long as it lowers ``J``: with one that is left, and between workers."""
     _tops(limits, rule, state)
-    weight = rule.kappa * np.sqrt(variance) if limits.workers > 1 else 0.0
+    weight = rule.kappa * np.sqrt(variance) * admissions / limits.workers if limits.workers > 1 else 0.0
     price = rule.alpha * variance / candidates
     for _ in range(rule.sweeps):
         changed = False

@@ -22,18 +22,22 @@ LEAST = 1e-9
 class LevelX(Policy):
     """Exchange requests between workers, and with the queue, as long as that lowers
 
-    ``J = Σ_g (L_g − T)² + κ σ I + Σ_admitted [α σ² r/n − ζ (S − S̄)²]``,   ``I = G max_g L_g − Σ_g L_g``,
+    ``J = Σ_g (L_g − T)² + κ σ (U/G) I + Σ_admitted [α σ² r/n − ζ (S − S̄)²]``,   ``I = G max_g L_g − Σ_g L_g``,
 
-    ``L_g = Σ (S + (1−φ) age)`` after admission, ``T = (Σ_g E_g + U S̄)/G + λ (max_g (E_g + c_g S_min) − …)_+``, ``E_g`` the same
-    before it: LEVEL's target, pulled up toward the least load that the largest can have. Candidates are the ``U`` oldest and
-    ``window`` more, ``n`` in all, of ranks ``r = 0, 1, …``; ``σ²`` is their mean square about ``S̄``, the mean of all waiting
-    sizes. The start is first-come admission: the ``U`` oldest, largest first, each to the worker with the largest mean need
-    ``(T − E_g)/c_g`` (below saturation: with the least level). The order of an iteration's exchanges: by admitted request, first
-    the best with one that is left, then those with the requests before it that lower ``J``; at most ``sweeps`` rounds.
+    ``L_g = Σ (S + (1−φ) age)`` after admission, ``E_g`` before it, and ``T = T₀ + λ (max_g (E_g + c_g S_min) − T₀)_+``, ``T₀ =
+    (Σ_g E_g + U S̄)/G``: LEVEL's target, pulled up toward the least load that the largest can have. Candidates are the ``U``
+    oldest and ``window`` more, ``n`` in all, of ranks ``r = 0, 1, …``; ``S̄`` is the mean of all waiting sizes, ``σ²`` the
+    candidates' mean square about it, at least 1.
 
-    No forecast is used. What the exact optimum of small systems weighs and LEVEL+ does not: today's imbalance beside the
-    level, which decides where control is strong because there the squares can be made small; and what stays in the queue.
-    The rule is empirical: nothing is proved of it beyond the caps, and that ``J`` is at most that of its start.
+    The start is first-come admission: the ``U`` oldest, largest first, each to the worker with the largest mean need ``(T −
+    E_g)/c_g`` (below saturation: with the least level). Then, request by request: the best exchange with one that is left, and
+    every exchange of workers with an earlier one that lowers ``J``; at most ``sweeps`` rounds.
+
+    No forecast is used. Where control is weak the squares decide, as in LEVEL; where ``U/G`` requests a worker can move a load
+    far in one iteration, today's imbalance does, as in IO_0 (``κ = ∞``): in small systems the exact long-run optimum is nearer
+    to IO_0 than LEVEL+ is. The price of rank keeps old requests from coming due, which are then placed where they do not fit;
+    ``ζ`` takes sizes far from the mean while they fit. The rule is empirical: nothing is proved of it beyond the caps, and
+    that ``J`` is at most that of its start.
 
     Options
     -------
@@ -56,7 +60,7 @@ class LevelX(Policy):
     patience: int | None = None
     window: int = 64
     lam: float = 0.15
-    kappa: float = 0.2
+    kappa: float = 1.0
     alpha: float = 2.0
     zeta: float = 0.12
     phi: float | None = None
@@ -160,7 +164,8 @@ class _Step:
         variance = _square_mean(candidates, self.mean)
         forced = self.view.forced(self.policy.overtake, self.policy.patience)
         price = self.policy.alpha * variance / len(candidates)
-        weight = self.policy.kappa * math.sqrt(variance) if len(self.level) > 1 else 0.0
+        workers = len(self.level)
+        weight = self.policy.kappa * math.sqrt(variance) * len(self.chosen) / workers if workers > 1 else 0.0
 
         def taking(i: int) -> float:
             away = self.sizes[i] - self.mean
