@@ -55,26 +55,38 @@ def draw(tables):
 
 
 def numbers(tables):
-    """Geometric means of both halves, and where LEVEL-X does not win."""
+    """Geometric means of the parts, and where LEVEL-X does not win."""
     rows = compare(tables)
-    found = {"systems": 0}
-    for key, part in PARTS.items():
-        mine = rows[rows["part"] == part]
-        wide = mine.pivot_table(index=["workload", "workers", "slots"], columns="policy", values="relative")
-        wide.columns = [name.split(":")[0] for name in wide.columns]
-        means, short = np.exp(np.log(wide.clip(lower=1e-3)).mean()), key.split(",")[-1].strip().replace(" ", "_")
-        for name, column in (("x", "level-x"), ("br0", "br0"), ("jsq", "jsq"), ("io", "io")):
-            found[f"{name}_{short}"] = float(means.get(column, float("nan")))
+    rows["policy"] = [name.split(":")[0] for name in rows["policy"]]
+    found = {}
+    for key, part in (("tuning", "tuning"), ("held_out", "held out"), ("exact", "held out, exact")):
+        mine = rows[rows["part"] == PARTS[part]]
+        for name, policy in (("x", "level-x"), ("br0", "br0"), ("jsq", "jsq"), ("io", "io")):
+            found[f"{name}_{key}"] = _mean(mine.loc[mine["policy"] == policy, "relative"])
         x = mine[mine["policy"] == "level-x"]
-        found[f"n_{short}"] = len(x)
-        found[f"better_{short}"] = int((x["relative_high"] < 1).sum())
-        found[f"worse_{short}"] = _names(x[x["relative_low"] > 1])
-        found[f"even_{short}"] = _names(x[(x["relative_low"] <= 1) & (x["relative_high"] >= 1)])
-        if "br0" in wide:
-            found[f"br0_wins_{short}"] = int((wide["br0"] < wide["level-x"]).sum())
-        if "io" in wide:
-            found["io_wins"] = int((wide["io"] < wide["level-x"]).sum())
-    return found
+        found[f"n_{key}"] = len(x)
+        found[f"better_{key}"] = int((x["relative_high"] < 1).sum())
+        found[f"worse_{key}"] = _names(x[x["relative_low"] > 1])
+        found[f"even_{key}"] = _names(x[(x["relative_low"] <= 1) & (x["relative_high"] >= 1)])
+    held = rows[(rows["part"] == PARTS["held out"]) & (rows["control"] < 1)]
+    wide = rows.pivot_table(index=["part", "workload", "workers", "slots"], columns="policy", values=["relative", "wait_max"])
+    ratio, waits = wide["relative"], wide["wait_max"]["level-x"] / wide["wait_max"]["level-plus"]
+    beaten = ratio.index[ratio["br0"] < ratio["level-x"]]
+    return {
+        **found,
+        "x_weak": _mean(held.loc[held["policy"] == "level-x", "relative"]),
+        "systems": int(ratio["br0"].notna().sum()),
+        "br0_wins": len(beaten),
+        "br0_where": "".join(f" ({name} {g} × {b})" for _, name, g, b in beaten),
+        "io_wins": int((ratio["io"] < ratio["level-x"]).sum()) if "io" in ratio else 0,
+        "wait": _mean(waits),
+        "wait_worst": float(waits.max()),
+    }
+
+
+def _mean(ratios):
+    """Geometric mean; ratios below the floor count as the floor."""
+    return float(np.exp(np.log(ratios.clip(lower=FLOOR)).mean()))
 
 
 def _names(rows):
