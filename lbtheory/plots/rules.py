@@ -67,7 +67,9 @@ def _log_rows(axis: "Axes", names: list[str]) -> None:
 
 
 def long_runs(table: "pd.DataFrame", drift: "pd.DataFrame") -> "Figure":
-    """Three panels a system: imbalance over that of the first policy, the queue's mean size in time, longest waits.
+    """Three panels a system: imbalance over that of IO, the queue's mean size in time, longest waits.
+
+    In the last the tick is the longest wait of an admitted request, the dot that of the oldest that waits at the end.
 
     Parameters
     ----------
@@ -76,6 +78,8 @@ def long_runs(table: "pd.DataFrame", drift: "pd.DataFrame") -> "Figure":
     drift : DataFrame
         Columns ``system``, ``policy``, ``time`` (share of the run), ``size`` (over the mean size of the stream).
     """
+    from matplotlib.ticker import FuncFormatter
+
     systems, policies = list(dict.fromkeys(table["system"])), list(dict.fromkeys(table["policy"]))
     with style.context():
         figure = style.new_figure(style.TEXT_WIDTH, 0.5 + (0.75 + 0.17 * len(policies)) * len(systems))
@@ -97,16 +101,17 @@ def long_runs(table: "pd.DataFrame", drift: "pd.DataFrame") -> "Figure":
             _log_rows(row[0], [style.label(name.split(":")[0]) for name in names])
             row[1].axhline(1.0, color=style.MUTED, linewidth=0.8)
             row[2].set_xscale("log")
+            row[2].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             row[2].set_yticks(range(len(names)), [])
             row[2].set_ylim(len(names) - 0.5, -0.5)
             row[2].grid(axis="y", visible=False)
             row[0].set_title(system)
         for axis, text in zip(
             grid[-1],
-            ("imbalance ÷ that of IO", "share of the run", "wait, iterations: longest (|), still waiting (•)"),
+            ("imbalance ÷ that of IO", "share of the run", "wait, iterations"),
             strict=True,
         ):
             axis.set_xlabel(text)
         for row in grid:
-            row[1].set_ylabel("mean size waiting")
+            row[1].set_ylabel("mean size waiting ÷ offered")
     return figure

@@ -48,22 +48,22 @@ def numbers(tables):
     first = data[data["system"] == data["system"].iloc[0]].set_index("policy")
     wide = data.pivot_table(index="system", columns="policy", values="imbalance", sort=False)
     sizes = (data["waiting_9"] / data["offered"]).groupby(data["policy"]).mean()
-    best = wide.idxmin(axis=1)
+    x = data[data["policy"] == "level-x"]
     return {
         "system": first["system"].iloc[0],
         "iterations": int(tables["longrun"]["iterations"].iloc[0]),
-        **{name: first.loc[policy, "imbalance"] for name, policy in _NAMED.items()},
         **{f"{name}_size": sizes[policy] for name, policy in _NAMED.items()},
         **{f"{name}_oldest": int(first.loc[policy, "oldest"]) for name, policy in _NAMED.items()},
         "systems": len(wide),
-        "io_loses": int((wide["io"] > wide["level"]).sum()),
-        "best": "; ".join(f"{policy} in {system}" for system, policy in best.items()),
+        "level_wins": int((wide["io"] > wide["level"]).sum()),
+        "certain": int((x["over_first_high"] < 0).sum()),
         "ratios": ", ".join(f"{ratio:.2f}" for ratio in wide["level-x"] / wide["io"]),
-        "unproved": int(first.loc["io", "unproved"]),
+        "jsq_ratios": ", ".join(f"{ratio:.1f}" for ratio in wide["jsq"] / wide["io"]),
+        "unproved": int(data.loc[data["policy"] == "io", "unproved"].sum()),
     }
 
 
-_NAMED = {"io": "io", "level": "level", "plus": "level-plus", "x": "level-x", "jsq": "jsq"}
+_NAMED = {"io": "io", "level": "level", "x": "level-x", "jsq": "jsq"}
 
 
 def _rows(tables):
