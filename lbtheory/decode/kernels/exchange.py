@@ -7,6 +7,7 @@ import numpy as np
 from lbtheory.decode.kernels import step
 from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import ACTIVE, ADMITTED, HEAD, ITERATION, RUNNING, WAITING, WAITING_SUM
+from lbtheory.decode.policies.level_x import LEAST
 
 
 class ExchangeRule(NamedTuple):
@@ -189,7 +190,7 @@ def _best_left(limits, rule, state, admissions, candidates, j, target, mean, wei
     peak = _peak_without(rule, state, g, g)
     level = state.worker[g].level
     now = _cost(limits, level, target, peak, weight) + _taking(rule, size, rule.rank[j], mean, price)
-    best, best_value = -1, now - 1e-9 * variance
+    best, best_value = -1, now - LEAST * variance
     for k in range(admissions, candidates):
         other = state.request[rule.request[k]].prompt
         value = _cost(limits, level - size + other, target, peak, weight) + _taking(rule, other, rule.rank[k], mean, price)
@@ -210,7 +211,7 @@ def _swap_gains(limits, rule, state, j, k, target, weight, variance):  # type: i
     if weight > 0.0:
         peak = _peak_without(rule, state, g, h)
         gain += weight * limits.workers * (max(peak, max(a, b)) - max(peak, max(a + more, b - more)))
-    return gain > 1e-9 * variance
+    return gain > LEAST * variance
 
 
 @kernel
