@@ -30,6 +30,7 @@ POLICIES = [
     "br0",
     "level",
     "level-plus",
+    "level-x",
     "brh:beta=14.67,gamma=0.64",
     "brh:beta=14.67,gamma=0.64,refresh=iteration",
     "brh:beta=14.67,gamma=0.64,predictor=survival",

@@ -8,6 +8,7 @@ POLICIES = [
     "br0",
     "brh:horizon=HORIZON,gamma=0.86,beta=43",
     "level-plus",
+    "level-x",
     "spread-lex",
     "min-max",
     "min-max:ties=smallest-total",
@@ -30,12 +31,13 @@ SYSTEM = {
     "policies": POLICIES,
 }
 WINDOWS = [(0, 1.0), (20, 1.0)]
-STATES = {"quick": 40, "full": 400}
+STATES, SEEDS = 40, {"quick": 1, "full": 10}
 
 
 def cells(scale):
-    """One cell a window."""
+    """A cell a window and run, so that a stopped sweep goes on where it was; the full scale has ten independent runs."""
     return [
-        ("lbtheory.decode.tasks:gaps", {"horizon": h, "gamma": gamma, "states": STATES[scale], **SYSTEM}, 0)
+        ("lbtheory.decode.tasks:gaps", {"horizon": h, "gamma": gamma, "states": STATES, **SYSTEM}, seed)
         for h, gamma in WINDOWS
+        for seed in range(SEEDS[scale])
     ]

@@ -22,6 +22,8 @@ COLUMNS = {
     "wait_max": "longest wait of the admitted",
     "oldest": "oldest still waiting",
     "unproved": "decisions unproved",
+    "offered": "mean size offered",
+    **{f"waiting_{j}": f"mean size waiting, tenth {j + 1}" for j in range(10)},
 }
 
 

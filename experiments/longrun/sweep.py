@@ -9,6 +9,7 @@ RULES = [
     "spread-lex:time_limit=1",
     "level:overtake=none",
     "level-plus:overtake=none",
+    "level-x:overtake=none",
     "br0",
     "token-jsq",
     "jsq",

@@ -10,6 +10,7 @@ from lbtheory.decode.records import Run
 from lbtheory.decode.workload import Source, make_workload
 
 Record = dict[str, Any]
+TENTHS = 10
 
 
 def long_run(
@@ -18,7 +19,8 @@ def long_run(
     """Run policies on one saturated stream from an empty system.
 
     Pairs are with the first policy: ``over_first`` is the policy's mean imbalance less the first's. Sizes of waiting requests
-    are those left after admission, in the first and the last fifth of the run after the warm-up.
+    are those left after admission, in the first and the last fifth of the run after the warm-up, and in each tenth of it
+    (``waiting_0`` …); ``offered`` is the mean size of the requests released.
     """
     work = make_workload(
         Source(p=p, prompts=prompts),
@@ -68,6 +70,8 @@ def long_run(
                 "wait_max": summary.wait_iterations.maximum,
                 "oldest": oldest_waiting(run),
                 "unproved": getattr(made[name], "unproved", None),
+                "offered": float(run.requests.prompts[run.requests.release_iteration > 0].mean()),
+                **{f"waiting_{j}": float(share.mean()) for j, share in enumerate(np.array_split(waiting, TENTHS))},
             }
         )
     return records

@@ -44,6 +44,7 @@ _POLICIES: dict[str, tuple[str, str, str]] = {
     "brh": ("BR-H", "#0072b2", "s"),
     "level": ("LEVEL", "#e69f00", "o"),
     "level-plus": ("LEVEL+", "#d55e00", "s"),
+    "level-x": ("LEVEL-X", "#aa0044", "p"),
     "level-h": ("LEVEL-H+", "#882255", "D"),
     "io": ("IO (exact)", "#000000", "*"),
     "spread-lex": ("SpreadLex", "#009e73", "h"),

@@ -59,6 +59,7 @@ def numbers(tables):
         "alone_worst": rows.loc[(0, "min-max:ties=smallest-total"), "worst"],
         "minmax_window": rows.loc[(last, "min-max"), "mean"],
         "level": rows.loc[(0, "level-plus"), "mean"],
+        "level_x": rows.loc[(0, "level-x"), "mean"],
         "jsq": rows.loc[(0, "jsq"), "mean"],
         "last": int(last),
         "ms": 1e3 * rows.loc[(0, "io"), "median_seconds"],

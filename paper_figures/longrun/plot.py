@@ -1,4 +1,8 @@
-"""Exact rules in long runs beside the others: imbalance, paired difference to IO_0, who is left waiting; a table alone."""
+"""Exact rules in long runs beside the others: imbalance, how the queue's composition drifts, who is left waiting."""
+
+import pandas as pd
+
+from lbtheory.plots.rules import long_runs
 
 TITLE = "Exact minimisation at every step, in the long run"
 REFERENCE = "decode paper, sections 3 and 5; ours: the comparison"
@@ -20,34 +24,53 @@ COLUMNS = {
 
 def compare(tables):
     """One row a system and policy."""
+    return _rows(tables)[list(COLUMNS)]
+
+
+def draw(tables):
+    """A row of panels a system."""
+    rows = _rows(tables)
+    base = rows["system"].map(rows[rows["policy"] == "io"].set_index("system")["imbalance"])
+    for column, source in (("value", "over_first"), ("low", "over_first_low"), ("high", "over_first_high")):
+        rows[column] = 1 + rows[source].astype(float).fillna(0.0) / base
+    tenths = [name for name in rows.columns if name.startswith("waiting_") and name.split("_")[1].isdigit()]
+    drift = [
+        {"system": r["system"], "policy": r["policy"], "time": (j + 0.5) / len(tenths), "size": r[name] / r["offered"]}
+        for _, r in rows.iterrows()
+        for j, name in enumerate(tenths)
+    ]
+    return long_runs(rows, pd.DataFrame(drift))
+
+
+def numbers(tables):
+    """Numbers of the caption: of the first system, and of the sweep."""
+    data = _rows(tables)
+    first = data[data["system"] == data["system"].iloc[0]].set_index("policy")
+    wide = data.pivot_table(index="system", columns="policy", values="imbalance", sort=False)
+    sizes = (data["waiting_9"] / data["offered"]).groupby(data["policy"]).mean()
+    x = data[data["policy"] == "level-x"]
+    return {
+        "system": first["system"].iloc[0],
+        "iterations": int(tables["longrun"]["iterations"].iloc[0]),
+        **{f"{name}_size": sizes[policy] for name, policy in _NAMED.items()},
+        **{f"{name}_oldest": int(first.loc[policy, "oldest"]) for name, policy in _NAMED.items()},
+        "systems": len(wide),
+        "level_wins": int((wide["io"] > wide["level"]).sum()),
+        "certain": int((x["over_first_high"] < 0).sum()),
+        "ratios": ", ".join(f"{ratio:.2f}" for ratio in wide["level-x"] / wide["io"]),
+        "jsq_ratios": ", ".join(f"{ratio:.1f}" for ratio in wide["jsq"] / wide["io"]),
+        "unproved": int(data.loc[data["policy"] == "io", "unproved"].sum()),
+    }
+
+
+_NAMED = {"io": "io", "level": "level", "x": "level-x", "jsq": "jsq"}
+
+
+def _rows(tables):
     data = tables["longrun"].copy()
     data["system"] = [
         f"G = {g}, B = {b}, p = {p}, {sizes}, queue {queue}"
         for g, b, p, sizes, queue in zip(data["workers"], data["slots"], data["p"], data["prompts"], data["queue"], strict=True)
     ]
     data["policy"] = [name.split(":")[0] for name in data["policy"]]
-    return data[list(COLUMNS)]
-
-
-def draw(tables):
-    """A table alone."""
-    return None
-
-
-def numbers(tables):
-    """Numbers of the caption, of the first system."""
-    data = compare(tables)
-    first = data[data["system"] == data["system"].iloc[0]].set_index("policy")
-    return {
-        "system": first["system"].iloc[0],
-        "iterations": int(tables["longrun"]["iterations"].iloc[0]),
-        "io": first.loc["io", "imbalance"],
-        "level": first.loc["level", "imbalance"],
-        "jsq": first.loc["jsq", "imbalance"],
-        "io_size": first.loc["io", "waiting_last"],
-        "level_size": first.loc["level", "waiting_last"],
-        "jsq_size": first.loc["jsq", "waiting_last"],
-        "io_oldest": int(first.loc["io", "oldest"]),
-        "level_oldest": int(first.loc["level", "oldest"]),
-        "unproved": int(first.loc["io", "unproved"]),
-    }
+    return data

@@ -72,6 +72,16 @@ RULES: dict[str, plain.Rule] = {
     "level-plus:overtake=none,lam=0.5,phi=.25": plain.level_plus(overtake=None, lam=F(1, 2), phi=F(1, 4), exact=False),
     "level-plus:pairs=false,phi=.3": plain.level_plus(pairs=False, phi=F(3, 10), exact=False),
     "level-plus:window=0,overtake=20": plain.level_plus(window=0, overtake=20, exact=False),
+    # Weights without common factors: no two exchanges are worth the same but for requests of one size on one worker.
+    "level-x:lam=.1503,kappa=1.0107,alpha=2.0019,zeta=.12013": plain.level_x(
+        lam=0.1503, kappa=1.0107, alpha=2.0019, zeta=0.12013
+    ),
+    "level-x:lam=.3301,kappa=.5003,alpha=.7101,zeta=.0217,overtake=5,window=3": plain.level_x(
+        lam=0.3301, kappa=0.5003, alpha=0.7101, zeta=0.0217, overtake=5, window=3
+    ),
+    "level-x:lam=.5003,kappa=7.0301,alpha=.0313,zeta=0,overtake=none,phi=.3001,sweeps=3": plain.level_x(
+        lam=0.5003, kappa=7.0301, alpha=0.0313, zeta=0.0, overtake=None, phi=0.3001, sweeps=3
+    ),
 }
 
 

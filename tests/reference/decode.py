@@ -422,3 +422,77 @@ def _steer(
         want = need[current] / quota[current]
         give(min(seen, key=lambda i: (abs(m.prompts[i] - want), i)), current)
     return placed
+
+
+def level_x(
+    *,
+    overtake: int | None = 64,
+    window: int = 64,
+    lam: float = 0.15,
+    kappa: float = 1.0,
+    alpha: float = 2.0,
+    zeta: float = 0.12,
+    phi: float = 0.0,
+    sweeps: int = 8,
+) -> Rule:
+    """LEVEL-X: ``J`` of every exchange that is tried is summed anew from all loads and all admitted requests."""
+
+    def rule(m: Moment) -> list[tuple[int, int]]:
+        u = m.admissions
+        if not u:
+            return []
+        seen = m.queue[: u + window]
+        start = [sum(m.prompts[i] + m.age(i) - phi * m.age(i) for i in requests) for requests in m.flight]
+        mean = sum(m.prompts[i] for i in m.queue) / len(m.queue)
+        reach = max(e + c * min(m.prompts[i] for i in seen) for e, c in zip(start, m.free, strict=True))
+        target = (sum(start) + u * mean) / m.workers
+        target += lam * max(0.0, reach - target)
+        variance = max(1.0, sum((m.prompts[i] - mean) ** 2 for i in seen) / len(seen))
+
+        def objective(placed: list[tuple[int, int]]) -> float:
+            loads = list(start)
+            for i, g in placed:
+                loads[g] += m.prompts[i]
+            value = sum((load - target) ** 2 for load in loads)
+            value += kappa * math.sqrt(variance) * u / m.workers * (m.workers * max(loads) - sum(loads))
+            return value + sum(
+                alpha * variance * seen.index(i) / len(seen) - zeta * (m.prompts[i] - mean) ** 2 for i, _ in placed
+            )
+
+        due = sum(1 for i in m.queue if overtake is not None and i <= m.admitted + u - 1 - overtake)
+        placed = _first_come(m, start, target)
+        value = objective(placed)
+        left = seen[u:]
+        for _ in range(sweeps):
+            before = list(placed)
+            for j in range(u):
+                i, g = placed[j]
+                if seen.index(i) >= due and left:
+                    tried = [(objective([*placed[:j], (other, g), *placed[j + 1 :]]), k) for k, other in enumerate(left)]
+                    least, k = min(tried)
+                    if value - least > 1e-9 * variance:
+                        placed[j], left[k], value = (left[k], g), i, least
+                for k in range(j):
+                    swapped = list(placed)
+                    swapped[j], swapped[k] = (placed[k][0], placed[j][1]), (placed[j][0], placed[k][1])
+                    after = objective(swapped)
+                    if value - after > 1e-9 * variance:
+                        placed, value = swapped, after
+            if placed == before:
+                break
+        return placed
+
+    return rule
+
+
+def _first_come(m: Moment, start: list[float], target: float) -> list[tuple[int, int]]:
+    """The oldest, largest first, each to the worker with the largest mean need (below saturation: the least level)."""
+    levels, free, placed = list(start), m.free, []
+    full = m.admissions == sum(free)
+    for i in sorted(m.queue[: m.admissions], key=lambda j: (-m.prompts[j], j)):
+        open_ = [g for g in range(m.workers) if free[g]]
+        g = min(open_, key=lambda g: ((levels[g] - target) / (free[g] if full else 1), g))
+        levels[g] += m.prompts[i]
+        free[g] -= 1
+        placed.append((i, g))
+    return placed

@@ -17,7 +17,19 @@ from lbtheory.decode.predictors import History, Predictor, make_predictor
 @cache
 def known_policies() -> dict[str, type[Policy]]:
     """Every built-in policy by its name."""
-    from lbtheory.decode.policies import br0, brh, exact, fcfs, level, level_h, level_plus, separate, spread_lex, token_jsq
+    from lbtheory.decode.policies import (
+        br0,
+        brh,
+        exact,
+        fcfs,
+        level,
+        level_h,
+        level_plus,
+        level_x,
+        separate,
+        spread_lex,
+        token_jsq,
+    )
 
     classes: list[type[Policy]] = [
         fcfs.CountJsq,
@@ -32,6 +44,7 @@ def known_policies() -> dict[str, type[Policy]]:
         level.Level,
         level_plus.LevelPlus,
         level_h.LevelH,
+        level_x.LevelX,
         exact.ExactIo,
         exact.MinMax,
         spread_lex.SpreadLex,

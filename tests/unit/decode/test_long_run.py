@@ -47,3 +47,9 @@ def test_records_are_paired_with_the_first() -> None:
         assert math.isclose(row["over_first"], row["imbalance"] - rows[0]["imbalance"], rel_tol=1e-6)
         assert row["over_first_low"] <= row["over_first"] <= row["over_first_high"]
     assert rows[0]["waiting_last"] < rows[1]["waiting_last"]
+    for row in rows:
+        tenths = [row[f"waiting_{j}"] for j in range(10)]
+        assert math.isclose(np.mean(tenths[:2]), row["waiting_first"]) and math.isclose(
+            np.mean(tenths[8:]), row["waiting_last"]
+        )
+        assert abs(row["offered"] - 10.5) < 1.5
