@@ -2,7 +2,7 @@
 
 import math
 
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 
 ROUNDS, SMALLEST_STEP, LARGEST_STEP = 60, 1e-6, 1.0
 LOWEST, HIGHEST = math.log(1e-9), math.log(1e9)

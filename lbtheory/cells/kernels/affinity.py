@@ -12,7 +12,7 @@ import numpy as np
 from lbtheory.cells.kernels.layout import CONDITIONAL, HASHED, NO_AFFINITY, U_HASHED_CELL, U_HASHED_SERVER
 from lbtheory.cells.kernels.uniform import uniform
 from lbtheory.cells.kernels.views import seen_latency, seen_replicas
-from lbtheory.decode.kernels.jit import kernel
+from lbtheory.core.jit import kernel
 
 
 @kernel

@@ -3,7 +3,7 @@
 import math
 
 from lbtheory.cells.kernels.layout import SCALINGS, SNAPSHOT
-from lbtheory.decode.kernels.jit import kernel
+from lbtheory.core.jit import kernel
 
 
 @kernel

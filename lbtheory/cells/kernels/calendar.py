@@ -5,7 +5,7 @@ width, the order is exact. Every entry lies in a bucket at or after ``CURSOR``.
 """
 
 from lbtheory.cells.kernels.layout import CURSOR, PENDING
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 
 
 @inlined

@@ -20,7 +20,7 @@ from lbtheory.cells.kernels.layout import (
 from lbtheory.cells.kernels.servers import lose_servers
 from lbtheory.cells.kernels.transport import solve
 from lbtheory.cells.kernels.views import seen_cost, seen_error, seen_replicas
-from lbtheory.decode.kernels.jit import kernel
+from lbtheory.core.jit import kernel
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lbtheory.cells.kernels.layout import DECODING, FITS, UPCOMING, WAITING
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 from lbtheory.estimate._kernels import fit
 
 

@@ -19,7 +19,7 @@ from lbtheory.cells.kernels.layout import (
 )
 from lbtheory.cells.kernels.uniform import uniform
 from lbtheory.cells.kernels.views import cell_cost, seen_cost, seen_replicas, seen_rif
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 
 
 @inlined

@@ -44,7 +44,7 @@ from lbtheory.cells.kernels.layout import (
 from lbtheory.cells.kernels.routing import route
 from lbtheory.cells.kernels.servers import accept, decode_end, leaf_arrival, prefill_end
 from lbtheory.cells.kernels.views import snapshot
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 
 
 @kernel

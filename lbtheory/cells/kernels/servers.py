@@ -28,7 +28,7 @@ from lbtheory.cells.kernels.layout import (
     WAITING,
 )
 from lbtheory.cells.kernels.uniform import uniform
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 
 
 @inlined

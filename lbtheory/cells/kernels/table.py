@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lbtheory.cells.kernels.layout import DONE, FAILED
-from lbtheory.decode.kernels.jit import kernel
+from lbtheory.core.jit import kernel
 
 
 class Given(NamedTuple):

@@ -6,7 +6,7 @@ shortest augmenting paths; then flow is moved along cycles of cost 0 until ``f``
 
 import numpy as np
 
-from lbtheory.decode.kernels.jit import kernel
+from lbtheory.core.jit import kernel
 
 NEAR = 1e-12
 

@@ -6,7 +6,7 @@ same for every policy, and only keys are drawn, outside.
 
 import numpy as np
 
-from lbtheory.decode.kernels.jit import inlined
+from lbtheory.core.jit import inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -7,7 +7,7 @@ costs ``f_j`` that the run's policies go by, computed once, since they are funct
 import math
 
 from lbtheory.cells.kernels.layout import GRADIENT, LATENCY, LN2, RIF, SNAPSHOT
-from lbtheory.decode.kernels.jit import inlined, kernel
+from lbtheory.core.jit import inlined, kernel
 
 DEAREST = 1e9
 """Costs are capped here: an unprojected model may have none."""

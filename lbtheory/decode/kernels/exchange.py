@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lbtheory.core.jit import kernel
 from lbtheory.decode.kernels import step
-from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import ACTIVE, ADMITTED, HEAD, ITERATION, RUNNING, WAITING, WAITING_SUM
 from lbtheory.decode.policies.level_x import LEAST
 

@@ -5,8 +5,8 @@ Oracles: the plain policies in ``lbtheory.decode.policies``.
 
 from typing import NamedTuple
 
+from lbtheory.core.jit import inlined, kernel
 from lbtheory.decode.kernels import step
-from lbtheory.decode.kernels.jit import inlined, kernel
 from lbtheory.decode.kernels.state import HEAD, ITERATION, POINTER, RUNNING
 
 JSQ, ROUND_ROBIN, RANDOM, POWER_OF_TWO, TOKEN_JSQ, VLLM = range(6)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lbtheory.core.jit import kernel
 from lbtheory.decode.kernels import balance, sizes, step
-from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import (
     ACTIVE,
     HAZARD,

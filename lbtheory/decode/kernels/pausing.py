@@ -1,6 +1,6 @@
 """A relaxed barrier, compiled: heavy workers leave requests out of a step. Rule and oracle: ``PlainSystem.relax``."""
 
-from lbtheory.decode.kernels.jit import kernel
+from lbtheory.core.jit import kernel
 from lbtheory.decode.kernels.state import ACTIVE, ITERATION
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lbtheory.core.jit import kernel
 from lbtheory.decode.kernels import step
-from lbtheory.decode.kernels.jit import kernel
 from lbtheory.decode.kernels.state import POINTER, RELEASED, RUNNING
 
 JSQ, ROUND_ROBIN, TOKENS = range(3)

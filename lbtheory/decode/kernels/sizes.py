@@ -6,7 +6,7 @@ goes first (every tie rule says so), so a class is a static list and a pointer i
 
 import numpy as np
 
-from lbtheory.decode.kernels.jit import inlined
+from lbtheory.core.jit import inlined
 from lbtheory.decode.kernels.state import RELEASED
 
 

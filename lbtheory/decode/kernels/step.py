@@ -4,8 +4,8 @@ Order within iteration ``k`` (decode paper, section 2.2): requests that finished
 new requests join the queue; the policy admits ``U`` of them; the step runs and costs are read.
 """
 
+from lbtheory.core.jit import inlined, kernel
 from lbtheory.decode.kernels import pausing, sizes
-from lbtheory.decode.kernels.jit import inlined, kernel
 from lbtheory.decode.kernels.state import (
     ACTIVE,
     ADMITTED,

@@ -14,7 +14,7 @@ delay couple the two inside a step, which is then repeated until it stays.
 import numpy as np
 from numba import njit
 
-from lbtheory.fluid.dynamics._compile import leaf
+from lbtheory.core.jit import arithmetic
 from lbtheory.fluid.dynamics._lanes import begin_lanes, hand_over, step_sources, take_back, unload_all, unload_speeds
 from lbtheory.fluid.dynamics._sources import FLOW, PROJECTED, route, settle
 from lbtheory.fluid.dynamics._workloads import NODE, ROOM, guess, workloads
@@ -101,7 +101,7 @@ def advance(  # type: ignore[no-untyped-def]
     return -1, -1
 
 
-@leaf
+@arithmetic
 def keep(offset, every, n, x, speed, out, kept_n, kept_n_slopes, kept_x_slopes):  # type: ignore[no-untyped-def]
     """Store workloads before a step, slopes from the right, and at the end of a stretch slopes from the left."""
     row = offset // every

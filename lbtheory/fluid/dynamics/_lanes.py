@@ -19,7 +19,7 @@ whose integral over the step is ``ηh v``: the shares at the end are exact for t
 
 import numpy as np
 
-from lbtheory.fluid.dynamics._compile import leaf
+from lbtheory.core.jit import arithmetic
 from lbtheory.fluid.dynamics._workloads import END as FLOW_END
 from lbtheory.fluid.dynamics._workloads import MEAN as FLOW_MEAN
 from lbtheory.fluid.dynamics._workloads import NODE as FLOW_NODE
@@ -59,14 +59,14 @@ def make_lanes(first: Array, cell: Array, lag: Array, part: Array, constant: Arr
     return chunk.astype(np.int64), rows.reshape(-1), places.reshape(-1)
 
 
-@leaf
+@arithmetic
 def extent(chunk, z, arcs):  # type: ignore[no-untyped-def]
     """Where the rows and places of chunk ``z`` begin, its lanes without and with padding; ``chunk`` is its source's first."""
     lanes = min(arcs - (z - chunk) * WIDTH, WIDTH)
     return U(z * (ROWS * WIDTH)), U(z * (PLACES * WIDTH)), U(lanes), U((lanes + 3) // 4 * 4)
 
 
-@leaf
+@arithmetic
 def fetch(b, q, m, k, mask, places, ring, rows):  # type: ignore[no-untyped-def]
     """Cubics of step ``k − lag``."""
     for a in range(m):
@@ -79,7 +79,7 @@ def fetch(b, q, m, k, mask, places, ring, rows):  # type: ignore[no-untyped-def]
         rows[i + THREE] = c3
 
 
-@leaf
+@arithmetic
 def see(b, m, rows):  # type: ignore[no-untyped-def]
     """Costs from the cubics; a delay of whole steps begins with the value of its cubic."""
     for a in range(m):
@@ -93,7 +93,7 @@ def see(b, m, rows):  # type: ignore[no-untyped-def]
         rows[i + REST] = (c0 + (d1 + (d2 + d3))) - seen
 
 
-@leaf
+@arithmetic
 def total(b, m, row, rows):  # type: ignore[no-untyped-def]
     """Sum of a row over the lanes."""
     s0 = s1 = s2 = s3 = 0.0
@@ -108,7 +108,7 @@ def total(b, m, row, rows):  # type: ignore[no-untyped-def]
     return (s0 + s1) + (s2 + s3)
 
 
-@leaf
+@arithmetic
 def total_on(b, m, row, rows):  # type: ignore[no-untyped-def]
     """Sum of a row over the support."""
     s0 = s1 = s2 = s3 = 0.0
@@ -123,7 +123,7 @@ def total_on(b, m, row, rows):  # type: ignore[no-untyped-def]
     return (s0 + s1) + (s2 + s3)
 
 
-@leaf
+@arithmetic
 def shift(b, m, start, mean, end, gain, rate, rows):  # type: ignore[no-untyped-def]
     """Shares at the end of the step and what is sent, with the means of the costs; ``gain = ηh``.
 
@@ -155,7 +155,7 @@ def shift(b, m, start, mean, end, gain, rate, rows):  # type: ignore[no-untyped-
     return uncertain
 
 
-@leaf
+@arithmetic
 def send(b, q, lanes, k, mask, rate, places, rows, ring):  # type: ignore[no-untyped-def]
     """Add what arrives on step ``k + lag`` to the inflows.
 
@@ -172,7 +172,7 @@ def send(b, q, lanes, k, mask, rate, places, rows, ring):  # type: ignore[no-unt
         ring[e + U(FLOW_MEAN)] += rows[b + BEFORE + a]
 
 
-@leaf
+@arithmetic
 def commit(b, m, scale, rows):  # type: ignore[no-untyped-def]
     """Go on to the end of the step."""
     for a in range(m):
@@ -181,7 +181,7 @@ def commit(b, m, scale, rows):  # type: ignore[no-untyped-def]
         rows[i + SHARE] = scale * rows[i + NEXT]
 
 
-@leaf
+@arithmetic
 def step_sources(k, mask, width, coupled, first, chunk, eta, rates, support, places, rows, ring_cost, ring_flow, done):  # type: ignore[no-untyped-def]
     """Step ``k`` of every source that is not ``coupled`` and certain to meet no event; ``done`` says which; True if all were.
 
@@ -220,14 +220,14 @@ def step_sources(k, mask, width, coupled, first, chunk, eta, rates, support, pla
     return every
 
 
-@leaf
+@arithmetic
 def place(i, a, first, chunk):  # type: ignore[no-untyped-def]
     """Where the lane of arc ``a`` of source ``i`` is in the first row of its chunk."""
     lane = a - first[i]
     return U((chunk[i] + lane // WIDTH) * (ROWS * WIDTH) + lane % WIDTH)
 
 
-@leaf
+@arithmetic
 def load(i, first, chunk, x, support, rows):  # type: ignore[no-untyped-def]
     """Take the shares of a source from ``x`` (arcs,)."""
     support[i] = 0.0
@@ -238,7 +238,7 @@ def load(i, first, chunk, x, support, rows):  # type: ignore[no-untyped-def]
         support[i] += rows[at + ON]
 
 
-@leaf
+@arithmetic
 def begin_lanes(k, mask, coupled, first, chunk, x, support, places, rows, ring_cost):  # type: ignore[no-untyped-def]
     """Shares, and the costs that step ``k − 1`` left behind."""
     for i in range(first.size - 1):
@@ -250,7 +250,7 @@ def begin_lanes(k, mask, coupled, first, chunk, x, support, places, rows, ring_c
                 see(b, m, rows)
 
 
-@leaf
+@arithmetic
 def hand_over(k, mask, done, coupled, first, chunk, places, rows, ring_flow, x):  # type: ignore[no-untyped-def]
     """Give the sources that may meet an event to `_sources.route`: their shares, and to the cells what was left to send."""
     for i in range(first.size - 1):
@@ -265,7 +265,7 @@ def hand_over(k, mask, done, coupled, first, chunk, places, rows, ring_flow, x):
         unload(i, first, chunk, rows, x)
 
 
-@leaf
+@arithmetic
 def take_back(done, coupled, first, chunk, x, support, rows):  # type: ignore[no-untyped-def]
     """The shares that `_sources.route` has made."""
     for i in range(first.size - 1):
@@ -273,14 +273,14 @@ def take_back(done, coupled, first, chunk, x, support, rows):  # type: ignore[no
             load(i, first, chunk, x, support, rows)
 
 
-@leaf
+@arithmetic
 def unload(i, first, chunk, rows, x):  # type: ignore[no-untyped-def]
     """Write the shares of a source into ``x`` (arcs,)."""
     for a in range(first[i], first[i + 1]):
         x[a] = rows[place(i, a, first, chunk) + SHARE]
 
 
-@leaf
+@arithmetic
 def unload_all(coupled, first, chunk, rows, x):  # type: ignore[no-untyped-def]
     """`unload` of every source in lanes."""
     for i in range(first.size - 1):
@@ -288,7 +288,7 @@ def unload_all(coupled, first, chunk, rows, x):  # type: ignore[no-untyped-def]
             unload(i, first, chunk, rows, x)
 
 
-@leaf
+@arithmetic
 def unload_speeds(width, done, first, chunk, rows, speed):  # type: ignore[no-untyped-def]
     """Write the slopes of shares at both ends of a step of its width into ``speed`` (arcs, 2), per second."""
     for i in range(first.size - 1):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.core.jit import arithmetic
 from lbtheory.fluid.costs import CellCost
-from lbtheory.fluid.dynamics._compile import leaf
 from lbtheory.fluid.rates import MM1, CappedLinear, Exponential, Hill, SmoothMin, Softplus
 
 Array = np.ndarray
@@ -39,13 +39,13 @@ def table(costs: tuple[CellCost, ...]) -> tuple[Array, Array] | None:
     return codes, parameters
 
 
-@leaf
+@arithmetic
 def softplus(u: float) -> float:
     """``log(1 + e^u)``."""
     return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
 
 
-@leaf
+@arithmetic
 def rate(code: int, q: Parameters, n: float) -> float:
     """``μ(N)``, 0 for ``N ≤ 0``; see the families."""
     if n <= 0:
@@ -66,7 +66,7 @@ def rate(code: int, q: Parameters, n: float) -> float:
     return min(n, q[1]) / q[0]
 
 
-@leaf
+@arithmetic
 def cost(code: int, kind: int, q: Parameters, n: float) -> tuple[float, float]:
     """``f(N)`` and ``f'(N)``, ``N ≥ 0``."""
     if kind == RIF:
@@ -94,7 +94,7 @@ def cost(code: int, kind: int, q: Parameters, n: float) -> tuple[float, float]:
     return (q[0], 0.0) if n <= q[1] else (math.inf, math.inf)
 
 
-@leaf
+@arithmetic
 def _exponential(kind: int, q: Parameters, n: float) -> tuple[float, float]:
     x = n / q[1]
     if kind == GRADIENT:
@@ -106,7 +106,7 @@ def _exponential(kind: int, q: Parameters, n: float) -> tuple[float, float]:
     return q[1] / q[0] * x / served, (1 - (1 + x) * math.exp(-x)) / (served * served) / q[0]
 
 
-@leaf
+@arithmetic
 def _hill(kind: int, q: Parameters, n: float) -> tuple[float, float]:
     x, a = n / q[1], q[2]
     if kind == LATENCY:
@@ -115,7 +115,7 @@ def _hill(kind: int, q: Parameters, n: float) -> tuple[float, float]:
     return value, (2 + (0.0 if a == 1 else (1 - a) * x**-a) + (1 + a) * x**a) / (q[0] * a)
 
 
-@leaf
+@arithmetic
 def _softplus_cost(kind: int, q: Parameters, n: float) -> tuple[float, float]:
     u = (n - q[2]) / q[3]
     small = math.exp(-abs(u))
@@ -129,13 +129,13 @@ def _softplus_cost(kind: int, q: Parameters, n: float) -> tuple[float, float]:
     return latency * (latency / fall), latency * ((n * bend) * latency + 2 * rise * fall) / (fall * fall)
 
 
-@leaf
+@arithmetic
 def of_cell(p, j):  # type: ignore[no-untyped-def]
     """Parameters of a cell as numbers: an array handed to a function costs more than the function."""
     return p[0, j], p[1, j], p[2, j], p[3, j], p[4, j], p[5, j]
 
 
-@leaf
+@arithmetic
 def alike(codes: Array, code: int) -> bool:
     """Whether all cells are of one family."""
     others = 0
@@ -144,7 +144,7 @@ def alike(codes: Array, code: int) -> bool:
     return others == 0
 
 
-@leaf
+@arithmetic
 def rates(codes, p, n, r):  # type: ignore[no-untyped-def]
     """`rate` of every cell into ``r`` (n,); M/M/1 cells alone in a loop for vector instructions."""
     if alike(codes, MM1_):

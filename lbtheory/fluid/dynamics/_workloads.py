@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lbtheory.fluid.dynamics._compile import leaf
+from lbtheory.core.jit import arithmetic
 from lbtheory.fluid.dynamics._rates import Parameters, cost, of_cell, rate, rates
 
 Array = np.ndarray
@@ -14,19 +14,19 @@ ROOM = 11
 """Rows that a step of all workloads works in."""
 
 
-@leaf
+@arithmetic
 def value(c: Array, u: float) -> float:
     """A cubic."""
     return c[0] + u * (c[1] + u * (c[2] + u * c[3]))
 
 
-@leaf
+@arithmetic
 def integral(c: Array, u: float) -> float:
     """Of a cubic from 0."""
     return u * (c[0] + u * (c[1] / 2 + u * (c[2] / 3 + u * c[3] / 4)))
 
 
-@leaf
+@arithmetic
 def served(codes, p, n, share, varies, r):  # type: ignore[no-untyped-def]
     """``s μ(N/s)`` of every cell into ``r`` (n,)."""
     if varies:
@@ -36,7 +36,7 @@ def served(codes, p, n, share, varies, r):  # type: ignore[no-untyped-def]
         rates(codes, p, n, r)
 
 
-@leaf
+@arithmetic
 def step_all(width, codes, p, kind, shares, varies, n, out, room, cubics):  # type: ignore[no-untyped-def]
     """``N' = inflow − s μ(N/s)`` over a step, for every cell: workloads at its end and slopes at both ends into ``out`` (n, 3),
     the cubics of the costs ``f(N/s)`` into ``cubics`` (n, 4).
@@ -87,7 +87,7 @@ def step_all(width, codes, p, kind, shares, varies, n, out, room, cubics):  # ty
         cubics[j, 0], cubics[j, 1], cubics[j, 2], cubics[j, 3] = cubic(f0, h0, f1, h1)
 
 
-@leaf
+@arithmetic
 def cubic(f0: float, h0: float, f1: float, h1: float) -> tuple[float, float, float, float]:
     """From values and slopes at 0 and 1; a slope that is not finite is the secant's."""
     if not abs(h0) < np.inf:
@@ -97,7 +97,7 @@ def cubic(f0: float, h0: float, f1: float, h1: float) -> tuple[float, float, flo
     return f0, h0, 3 * (f1 - f0) - 2 * h0 - h1, 2 * (f0 - f1) + h0 + h1
 
 
-@leaf
+@arithmetic
 def implicit(width: float, mean: float, n: float, code: int, q: Parameters, s: float) -> float:
     """Eight steps ``y + (h/8) s μ(y/s) = N + (h/8) mean``, each solved by bisection to the last bit."""
     small = width / 8
@@ -116,7 +116,7 @@ def implicit(width: float, mean: float, n: float, code: int, q: Parameters, s: f
     return n
 
 
-@leaf
+@arithmetic
 def workloads(  # type: ignore[no-untyped-def]
     k, width, mask, codes, parameters, kind, shares, varies, together, ring_cost, ring_flow, node, now, n, out, room, cubics
 ):  # fmt: skip
@@ -143,7 +143,7 @@ def workloads(  # type: ignore[no-untyped-def]
     return change
 
 
-@leaf
+@arithmetic
 def guess(k, mask, times, n, codes, parameters, kind, shares, varies, ring_cost):  # type: ignore[no-untyped-def]
     """Costs on the step that begins: their value, and the slope that the last step ended with."""
     ratio = (times[k + 1] - times[k]) / (times[k] - times[k - 1])
