@@ -209,11 +209,13 @@ def sweep(
     cost: np.ndarray,
     start: np.ndarray,
     to: np.ndarray,
-    weight: np.ndarray,
+    odds: np.ndarray,
+    table: np.ndarray,
     act: np.ndarray,
     result: np.ndarray,
     allowed: np.ndarray,
     sign: float,
+    events: bool,
     middle: np.ndarray,
     out: np.ndarray,
 ) -> tuple[float, float]:
@@ -227,7 +229,7 @@ def sweep(
             if allowed[j]:
                 best = min(best, sign * value[result[j]])
         middle[x] = sign * best
-    return _expect(value, cost, start, to, weight, middle, out)
+    return _expect(value, cost, start, to, odds, table, act, result, events, middle, out)
 
 
 @nb.njit(cache=True)
@@ -236,10 +238,12 @@ def sweep_mixed(
     cost: np.ndarray,
     start: np.ndarray,
     to: np.ndarray,
-    weight: np.ndarray,
+    odds: np.ndarray,
+    table: np.ndarray,
     act: np.ndarray,
     result: np.ndarray,
     mix: np.ndarray,
+    events: bool,
     middle: np.ndarray,
     out: np.ndarray,
 ) -> tuple[float, float]:
@@ -249,7 +253,7 @@ def sweep_mixed(
         for j in range(act[x], act[x + 1]):
             total += mix[j] * value[result[j]]
         middle[x] = total
-    return _expect(value, cost, start, to, weight, middle, out)
+    return _expect(value, cost, start, to, odds, table, act, result, events, middle, out)
 
 
 @nb.njit(cache=True)
@@ -258,15 +262,27 @@ def _expect(
     cost: np.ndarray,
     start: np.ndarray,
     to: np.ndarray,
-    weight: np.ndarray,
+    odds: np.ndarray,
+    table: np.ndarray,
+    act: np.ndarray,
+    result: np.ndarray,
+    events: bool,
     middle: np.ndarray,
     out: np.ndarray,
 ) -> tuple[float, float]:
+    """``cost + P middle``; with ``events`` up to the next completion: without one a state grows older, has a larger code (or
+    is at the cap and stays), and is done already in descending order."""
     low, high = np.inf, -np.inf
-    for y in range(len(cost)):
-        total = cost[y]
-        for j in range(start[y], start[y + 1]):
-            total += weight[j] * middle[to[j]]
+    for k in range(len(cost)):
+        y = len(cost) - 1 - k if events else k
+        total, last = float(cost[y]), start[y + 1]
+        if events:
+            last -= 1
+        for j in range(start[y], last):
+            total += table[odds[j]] * middle[to[j]]
+        if events:
+            stay, older = table[odds[last]], result[act[to[last]]]
+            total = total / (1.0 - stay) if older == y else total + stay * out[older]
         out[y] = total
         low, high = min(low, total - value[y]), max(high, total - value[y])
     return low, high

@@ -30,26 +30,23 @@ def policy_mix(model: Model, policy: Policy) -> np.ndarray:
         raise ParameterError(
             "`model` of `policy_mix` must have uniform sizes in rich supply: a policy sees a queue, not a law."
         )
-    rows, queues = model.slots_of(model.before)
-    work = np.array([model.workload(a) for a in range(int(rows.max()) + 1)])[rows]
+    chosen = np.flatnonzero(np.diff(model.act) > 1)  # elsewhere there is nothing to decide
+    rows, queues = model.slots_of(model.before[chosen])
+    work = np.array([model.workload(a) for a in range(int(rows.max(initial=0)) + 1)])[rows]
     empty = work == 0
     loads, free = work.sum(axis=2), empty.sum(axis=2)
     mix = np.zeros(len(model.result))
-    after = np.sort(model.loads, axis=1)
+    mix[model.act[:-1][np.diff(model.act) == 1]] = 1.0
     rng = np.random.default_rng(0)
     policy.reset(one.workers, one.slots)
     known: dict[tuple[object, ...], list[tuple[int, ...]]] = {}
-    for x in range(len(model.before)):
-        first, last = model.act[x], model.act[x + 1]
-        if last == first + 1:
-            mix[first] = 1.0
-            continue
-        order = np.argsort(loads[x], kind="stable")
-        shifted = loads[x][order] - loads[x].min()
-        key = (shifted.tobytes(), free[x][order].tobytes(), int(queues[x]))
+    for i, x in enumerate(chosen):
+        order = np.argsort(loads[i], kind="stable")
+        shifted = loads[i][order] - loads[i].min()
+        key = (shifted.tobytes(), free[i][order].tobytes(), int(queues[i]))
         if key not in known:
-            known[key] = _ask(model, policy, shifted.tolist(), free[x][order].tolist(), int(queues[x]), rng)
-        mix[first + _which(model, x, work[x][order], known[key], after)] = 1.0
+            known[key] = _ask(model, policy, shifted.tolist(), free[i][order].tolist(), int(queues[i]), rng)
+        mix[model.act[x] + _which(model, x, work[i][order], known[key])] = 1.0
     return mix
 
 
@@ -80,12 +77,12 @@ def _ask(
     return [tuple(sorted(prompts[i] for i in requests)) for requests in chosen]
 
 
-def _which(model: Model, x: int, work: np.ndarray, sizes: list[tuple[int, ...]], after: np.ndarray) -> int:
+def _which(model: Model, x: int, work: np.ndarray, sizes: list[tuple[int, ...]]) -> int:
     """The fill of state ``x`` that puts these sizes on its workers."""
     filled = sorted(tuple(sorted([int(w) for w in row if w] + list(more))) for row, more in zip(work, sizes, strict=True))
     loads = sorted(map(sum, filled))
     slice_ = model.result[model.act[x] : model.act[x + 1]]
-    candidates = np.flatnonzero((after[slice_] == loads).all(axis=1))
+    candidates = np.flatnonzero((np.sort(model.loads[slice_], axis=1) == loads).all(axis=1))
     if len(candidates) > 1:
         rows, _ = model.slots_of(model.after[slice_[candidates]])
         for c, symbols in zip(candidates, rows, strict=True):

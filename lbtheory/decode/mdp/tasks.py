@@ -5,9 +5,10 @@ from math import ceil, log
 from time import perf_counter
 from typing import Any
 
-from lbtheory.decode.mdp.model import Model, build, system
+from lbtheory.decode.mdp.model import Model, build
 from lbtheory.decode.mdp.rules import deviation, policy_mix, worst_gap
 from lbtheory.decode.mdp.solve import best_ties, evaluate, first_come, optimum, worst_ties
+from lbtheory.decode.mdp.symbols import system
 from lbtheory.decode.policies import make_policy
 
 Record = dict[str, Any]
