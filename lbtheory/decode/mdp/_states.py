@@ -9,20 +9,30 @@ import numpy as np
 
 
 @nb.njit(cache=True)
-def encode(rows: np.ndarray, empty: int, queue: int, queues: int) -> int:
-    """Code of a state: sort slots within workers and workers, in place. ``rows`` is int (G, B)."""
+def _sort(values: np.ndarray) -> None:
+    """Ascending, in place, by insertion: these arrays have a handful of entries."""
+    for i in range(1, len(values)):
+        v, j = values[i], i
+        while j > 0 and values[j - 1] > v:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = v
+
+
+@nb.njit(cache=True)
+def encode(rows: np.ndarray, empty: int, queue: int, queues: int, codes: np.ndarray) -> int:
+    """Code of a state: sort slots within workers and workers, in place. ``rows`` is int (G, B), ``codes`` (G,) work space."""
     workers, slots = rows.shape
-    codes = np.empty(workers, np.int64)
+    base = 1
+    for _ in range(slots):
+        base *= empty + 1
     for g in range(workers):
-        rows[g].sort()
+        _sort(rows[g])
         code = 0
         for b in range(slots):
             code = code * (empty + 1) + rows[g, b]
         codes[g] = code
-    codes.sort()
-    base = 1
-    for _ in range(slots):
-        base *= empty + 1
+    _sort(codes)
     total = 0
     for g in range(workers):
         total = total * base + codes[g]
@@ -72,7 +82,7 @@ def chances(
     """
     workers, slots = shape
     rows, out, empty = np.empty((workers, slots), np.int64), np.empty((workers, slots), np.int64), len(outcomes)
-    queues = joined.shape[0]
+    queues, codes_of = joined.shape[0], np.empty(workers, np.int64)
     digits = np.zeros(workers * slots, np.int64)
     for i in range(len(codes)):
         queue = decode(codes[i], empty, queues, rows)
@@ -86,7 +96,7 @@ def chances(
                 p *= chance[a, digits[k]]
                 out[k // slots, k % slots] = next_symbol[a, digits[k]]
                 gone += next_symbol[a, digits[k]] == empty
-            base = encode(out, empty, 0, queues)
+            base = encode(out, empty, 0, queues, codes_of)
             for j in range(joins[gone]):
                 to[at] = base + joined[queue, gone, j]
                 weight[at] = p * join_chance[queue, gone, j]
@@ -158,7 +168,7 @@ def fills(
     """
     workers, slots = shape
     rows, out = np.empty((workers, slots), np.int64), np.empty((workers, slots), np.int64)
-    queues, classes = left.shape
+    (queues, classes), codes_of = left.shape, np.empty(workers, np.int64)
     many = np.zeros(len(codes), np.int64)
     where = np.empty(workers * slots, np.int64)
     digits = np.zeros(workers * slots, np.int64)
@@ -187,7 +197,7 @@ def fills(
                 p *= drawn * run / same  # builds run! / Π (multiplicity)! request by request
             if after >= 0:
                 if not counts_only:
-                    to[start[i] + many[i]] = encode(out, empty, after, queues)
+                    to[start[i] + many[i]] = encode(out, empty, after, queues, codes_of)
                     weight[start[i] + many[i]] = p
                 many[i] += 1
             h = holes - 1

@@ -84,10 +84,9 @@ class Model:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        arrays = (self.after, self.before, self.loads, self.cost, self.start, self.to, self.odds)
-        more = self.projected if self.system.look else self.table
-        return sum(a.nbytes for a in (*arrays, self.act, self.result, self.drawn, more))
+        """Bytes of all arrays (``loads`` is part of ``projected``)."""
+        arrays = (self.after, self.before, self.projected, self.cost, self.start, self.to, self.odds)
+        return sum(a.nbytes for a in (*arrays, self.act, self.result, self.drawn, self.table))
 
     def slots_of(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Symbols (n, G, B) and queue numbers (n,) of coded states."""
@@ -143,7 +142,7 @@ def _reachable(one: System, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
 
     rows = np.full((one.workers, one.slots), int(rules.fresh[0]))
     first = next((i for i, bag in enumerate(rules.queues) if sum(bag) == (one.queue or 0)), 0)
-    after = frontier = np.array([_states.encode(rows, rules.empty, first, len(rules.queues))])
+    after = frontier = np.array([_states.encode(rows, rules.empty, first, len(rules.queues), np.empty(one.workers, np.int64))])
     before = np.zeros(0, np.int64)
     while len(frontier):
         fresh = _new(_outcomes(one, rules, frontier), before)
@@ -202,7 +201,7 @@ def _costs(one: System, rules: Rules, after: np.ndarray) -> tuple[np.ndarray, np
 def _decoded(one: System, rules: Rules, codes: np.ndarray) -> np.ndarray:
     """Symbols (n, G, B)."""
     symbols = np.empty((len(codes), one.workers, one.slots), np.int64)
-    rest, flat = codes // len(rules.queues), symbols.reshape(len(codes), -1)
+    rest, flat = codes // len(rules.queues), symbols.reshape(len(codes), one.workers * one.slots)
     for k in range(flat.shape[1] - 1, -1, -1):
         flat[:, k] = rest % (rules.empty + 1)
         rest //= rules.empty + 1
@@ -262,10 +261,10 @@ def _starts(many: np.ndarray) -> np.ndarray:
 
 
 def _check_memory(after: int, before: int, outcomes: int, fills: int) -> None:
-    """Codes, starts, loads, costs and three vectors a state; six bytes an outcome and fill, a mixture of fills in doubles."""
-    need = 48 * after + 24 * before + 6 * outcomes + 14 * fills
+    """Codes, starts, loads, costs and three vectors a state; six bytes an outcome, 40 a fill while rules are made."""
+    need = 48 * after + 24 * before + 6 * outcomes + 40 * fills
     if need > MEMORY:
         raise ParameterError(
-            f"`system` of `build` must be smaller: {after:,} states and {outcomes:,} outcomes take {need / 1e9:.1f} GB or more; "
-            f"the limit is {MEMORY / 1e9:.1f} GB. Lower the cap."
+            f"`system` of `build` must be smaller: {after:,} states and {outcomes:,} outcomes take at least "
+            f"{need / 1e9:.1f} GB; the limit is {MEMORY / 1e9:.1f} GB. Lower the cap."
         )

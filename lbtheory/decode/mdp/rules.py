@@ -40,7 +40,7 @@ def policy_mix(model: Model, policy: Policy) -> np.ndarray:
     rng = np.random.default_rng(0)
     policy.reset(one.workers, one.slots)
     known: dict[tuple[object, ...], list[tuple[int, ...]]] = {}
-    for i, x in enumerate(chosen):
+    for i, x in enumerate(chosen.tolist()):
         order = np.argsort(loads[i], kind="stable")
         shifted = loads[i][order] - loads[i].min()
         key = (shifted.tobytes(), free[i][order].tobytes(), int(queues[i]))
@@ -115,7 +115,7 @@ class Deviation:
     later : (float, float)
         What follows: relative value less ``I``.
     states : int
-        How many such states there are.
+        How many such states there are, with no workload above half the cap.
     """
 
     survivors: tuple[tuple[int, ...], ...]
@@ -136,20 +136,26 @@ class Deviation:
 
 
 def deviation(model: Model, best: Average) -> Deviation | None:
-    """The smallest state (least total load, then lowest code) where IO_0 is not optimal, None where there is none."""
-    worth = best.values[model.result]
+    """The smallest state (least total load, then lowest code) where IO_0 is not optimal, None where there is none.
+
+    States with a workload above half the cap are left out: near the cap capped values are not the true ones.
+    """
+    worth, allowed = best.values[model.result], optimal_fills(model, "io")
     optimal = np.minimum.reduceat(worth, model.act[:-1])
-    mine = np.minimum.reduceat(np.where(optimal_fills(model, "io"), worth, np.inf), model.act[:-1])
+    mine = np.minimum.reduceat(np.where(allowed, worth, np.inf), model.act[:-1])
     wrong = np.flatnonzero(mine > optimal + TOLERANCE)
-    if len(wrong) == 0:
-        return None
     rows, queues = model.slots_of(model.before[wrong])
-    totals = [sum(model.workload(a) for a in row.ravel()) for row in rows]
-    k = int(np.argmin(totals))
+    work = np.array([model.workload(a) for a in range(int(rows.max(initial=0)) + 1)])[rows].reshape(
+        len(rows), model.system.workers * model.system.slots
+    )
+    low = np.flatnonzero(work.max(axis=1, initial=0) <= model.system.cap // 2)
+    if len(low) == 0:
+        return None
+    k = int(low[np.argmin(work[low].sum(axis=1))])
     x = wrong[k]
     fills = np.arange(model.act[x], model.act[x + 1])
     y_best = model.result[fills[np.argmin(worth[fills])]]
-    myopic = fills[optimal_fills(model, "io")[fills]]
+    myopic = fills[allowed[fills]]
     y_mine = model.result[myopic[np.argmin(worth[myopic])]]
 
     def loads(symbols: np.ndarray) -> tuple[tuple[int, ...], ...]:
@@ -164,5 +170,5 @@ def deviation(model: Model, best: Average) -> Deviation | None:
         best=loads(after[1]),
         today=(int(cost[0]), int(cost[1])),
         later=(float(best.values[y_mine] - cost[0]), float(best.values[y_best] - cost[1])),
-        states=len(wrong),
+        states=len(low),
     )

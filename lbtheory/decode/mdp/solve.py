@@ -8,7 +8,7 @@ requests to leave, so the average does not depend on the start.
 and the wait is geometric with mean ``1/(1 − q^n)`` in every state, so the averages are those of ``T v − v`` times ``1 − q^n``;
 span shrinks that many times faster (ours, proved; not where lives are known, since then the wait depends on the state).
 ``"policies"`` (Howard 1960): the relative values of a rule from a sparse linear system, the rule improved until it stays.
-It pays with two slots at small ``p``; with more the factors fill up. Its values, too, are judged by ``T v − v``.
+Its values, too, are judged by ``T v − v``: an independent way to the same numbers, but slower wherever we tried.
 """
 
 from dataclasses import dataclass
@@ -72,26 +72,32 @@ def optimum(model: Model, *, span: float = SPAN, method: str | None = None) -> A
     ------
     UnknownNameError, ParameterError
     """
-    return _extreme(model, np.ones(len(model.result), bool), 1.0, span, method)
+    return _extreme(model, np.ones(len(model.result), bool), 1.0, span, method, None)
 
 
-def best_ties(model: Model, rule: str, *, span: float = SPAN, method: str | None = None) -> Average:
+def best_ties(
+    model: Model, rule: str, *, span: float = SPAN, method: str | None = None, near: Average | None = None
+) -> Average:
     """``io``, ``spread-lex`` or ``io-h`` with the tie rule that is best in the long run."""
-    return _extreme(model, optimal_fills(model, rule), 1.0, span, method)
+    return _extreme(model, optimal_fills(model, rule), 1.0, span, method, near)
 
 
-def worst_ties(model: Model, rule: str, *, span: float = SPAN, method: str | None = None) -> Average:
+def worst_ties(
+    model: Model, rule: str, *, span: float = SPAN, method: str | None = None, near: Average | None = None
+) -> Average:
     """The same with the tie rule that is worst."""
-    return _extreme(model, optimal_fills(model, rule), -1.0, span, method)
+    return _extreme(model, optimal_fills(model, rule), -1.0, span, method, near)
 
 
-def first_come(model: Model, *, span: float = SPAN, method: str | None = None) -> Average:
+def first_come(model: Model, *, span: float = SPAN, method: str | None = None, near: Average | None = None) -> Average:
     """First-come admission: sizes as they come, whatever the loads."""
-    return evaluate(model, model.first, span=span, method=method)
+    return evaluate(model, model.first, span=span, method=method, near=near)
 
 
-def evaluate(model: Model, mix: np.ndarray, *, span: float = SPAN, method: str | None = None) -> Average:
-    """The rule that takes each fill with probability ``mix`` (F,).
+def evaluate(
+    model: Model, mix: np.ndarray, *, span: float = SPAN, method: str | None = None, near: Average | None = None
+) -> Average:
+    """The rule that takes each fill with probability ``mix`` (F,); ``near``, another average of the model, is a start.
 
     Raises
     ------
@@ -105,7 +111,7 @@ def evaluate(model: Model, mix: np.ndarray, *, span: float = SPAN, method: str |
             f"`mix` of `evaluate` must sum to 1 in every state; got {sums[np.abs(sums - 1).argmax()]}. Give probabilities."
         )
     method = _checked(model, method)
-    value = _relative_values(model, mix) if method == "policies" else np.zeros(len(model.after))
+    value = _relative_values(model, mix) if method == "policies" else _start(model, near)
     return _iterate(model, mix, 0.0, span, method, value)
 
 
@@ -146,9 +152,13 @@ def _checked(model: Model, method: str | None) -> str:
     return method
 
 
-def _extreme(model: Model, allowed: np.ndarray, sign: float, span: float, method: str | None) -> Average:
+def _start(model: Model, near: Average | None) -> np.ndarray:
+    return np.zeros(len(model.after)) if near is None else near.values.copy()
+
+
+def _extreme(model: Model, allowed: np.ndarray, sign: float, span: float, method: str | None, near: Average | None) -> Average:
     method = _checked(model, method)
-    value = _howard(model, allowed, sign) if method == "policies" else np.zeros(len(model.after))
+    value = _howard(model, allowed, sign) if method == "policies" else _start(model, near)
     return _iterate(model, allowed, sign, span, method, value)
 
 
@@ -200,15 +210,16 @@ def _first(marked: np.ndarray, starts: np.ndarray, many: np.ndarray) -> np.ndarr
 
 def _relative_values(model: Model, mix: np.ndarray) -> np.ndarray:
     """``h`` with ``h(0) = 0`` and ``h + g = cost + P h`` under the rule ``mix``."""
-    from scipy.sparse import csr_array, identity
+    from scipy.sparse import csr_array, eye_array, hstack
     from scipy.sparse.linalg import splu
 
     many, states = len(model.before), len(model.after)
     chance: Any = csr_array((model.weight, model.to, model.start), shape=(states, many))
-    rule: Any = csr_array((mix, model.result, model.act), shape=(many, states))
-    rule.eliminate_zeros()
-    system = (identity(states, format="csr") - chance @ rule).tolil()
-    system[:, 0] = np.ones((states, 1))  # the unknown in place of h(0) is g
-    value = splu(system.tocsc()).solve(model.cost.astype(float))
+    taken = np.flatnonzero(mix)
+    state = np.repeat(np.arange(many), np.diff(model.act))[taken]
+    rule: Any = csr_array((mix[taken], (state, model.result[taken])), shape=(many, states))
+    system: Any = eye_array(states, format="csr") - chance @ rule
+    system = hstack((np.ones((states, 1)), system.tocsc()[:, 1:]), format="csc")  # the unknown in place of h(0) is g
+    value = splu(system).solve(model.cost.astype(float))
     value[0] = 0.0
     return np.asarray(value)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations_with_replacement, pairwise
 from math import factorial, prod
 from typing import Any
@@ -120,6 +121,7 @@ def system(
     return made
 
 
+@lru_cache(maxsize=8)
 def rules_of(one: System) -> Rules:
     """Symbols: ``w`` alone; with known lives ``(w, r)``, ``r = 1 … H+1``, and ``(w, new)`` for ``w ≤ s``."""
     lives, q = one.look + 1 if one.look else 1, 1 - one.p
