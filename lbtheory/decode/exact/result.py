@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from lbtheory.core import SolverStatus
-from lbtheory.decode.instance import Assignment, DecodeInstance, imbalance, loads_after, objective
+from lbtheory.decode.instance import Assignment, DecodeInstance, discounted_imbalance, imbalance, loads_after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def solution(
     The status follows from them: optimal if the key (or, without a key, the objective) equals its bound, else feasible.
     """
     after = loads_after(instance, assignment)
-    value = objective(instance, assignment)
+    value = discounted_imbalance(instance, after)
     proved = key == key_bound if key else value == bound
     return Solution(
         policy=policy,

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from lbtheory.decode.exact.program import Program
+from lbtheory.decode.instance import Assignment, DecodeInstance
 
 ROUNDS = 200
 """Levels that are tried."""
@@ -114,6 +115,19 @@ class Decision:
     def proved(self) -> bool:
         """Whether value and bound agree."""
         return self.value == self.bound
+
+    def assignment(self, workers: int) -> Assignment:
+        """The decision as lists of requests a worker."""
+        chosen: list[list[int]] = [[] for _ in range(workers)]
+        there = np.flatnonzero(self.worker >= 0)
+        for i, g in zip(there.tolist(), self.worker[there].tolist(), strict=True):
+            chosen[g].append(i)
+        return Assignment(workers=tuple(map(tuple, chosen)))
+
+
+def covers(instance: DecodeInstance) -> bool:
+    """Whether `decide_io` covers this instance (without requests that must be admitted)."""
+    return instance.horizon == 0 and instance.workers > 1 and 0 < int(instance.free.sum()) <= len(instance.waiting)
 
 
 def decide_io(

@@ -7,11 +7,11 @@ import pytest
 
 from lbtheory.core import InstanceError, ParameterError, SolverStatus
 from lbtheory.decode.engine import simulate
-from lbtheory.decode.exact import decide_io, solve_io, solve_spread_lex
+from lbtheory.decode.exact import Decision, decide_io, solve_io, solve_spread_lex
 from lbtheory.decode.exact import io as io_module
 from lbtheory.decode.exact.program import build_program
 from lbtheory.decode.exact.window import _relax, multiplier_bound, special_window, total_value
-from lbtheory.decode.exact.zero import Found, special_io
+from lbtheory.decode.exact.zero import special_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, decode_instance, objective
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.workload import Source, make_workload
@@ -156,13 +156,11 @@ def test_a_cut_search_says_so() -> None:
 
 def test_a_false_claim_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = decode_instance([5, 0, 3], [0, 1, 1], [1, 1, 2, 2])
-    program = build_program(instance, function="test")
-    poor = program.class_counts(Assignment(workers=((), (0,), (1,))))  # I = 5, the optimum is 3
 
-    def lie(*_: object, **__: object) -> Found:
-        return Found(y=poor, value=3, bound=3, method="search")
+    def lie(*_: object, **__: object) -> Decision:  # I = 5, the optimum is 3
+        return Decision(worker=np.array([1, 2, -1, -1]), value=3, bound=3, method="search")
 
-    monkeypatch.setattr(io_module, "special_io", lie)
+    monkeypatch.setattr(io_module, "decide_io", lie)
     found = solve_io(instance, tie="none")
     assert (found.objective, found.bound, found.gap) == (5, 3, 2)
     assert found.status is SolverStatus.FEASIBLE
