@@ -182,4 +182,5 @@ def special_spread(
     )
     if how == _zero.UNPROVED:
         return None
-    return (int(spread), int(many), int(value)), y, "levels" if how == _zero.LEVELS else "search"
+    name = {_zero.LEVELS: "levels", _spread.COVER: "cover"}.get(how, "search")
+    return (int(spread), int(many), int(value)), y, name

@@ -214,6 +214,29 @@ def fills(
 
 
 @nb.njit(cache=True)
+def keep_least(key: np.ndarray, act: np.ndarray, result: np.ndarray, allowed: np.ndarray) -> None:
+    """Of the allowed fills of each state keep those with the least ``key`` (Y,), in place."""
+    for x in range(len(act) - 1):
+        least = np.iinfo(np.int64).max
+        for j in range(act[x], act[x + 1]):
+            if allowed[j]:
+                least = min(least, np.int64(key[result[j]]))
+        for j in range(act[x], act[x + 1]):
+            allowed[j] = allowed[j] and key[result[j]] == least
+
+
+@nb.njit(cache=True)
+def least(value: np.ndarray, act: np.ndarray, result: np.ndarray, allowed: np.ndarray, sign: float, out: np.ndarray) -> None:
+    """The least (``sign`` 1) or largest (−1) ``value`` over the allowed fills of each state."""
+    for x in range(len(act) - 1):
+        best = np.inf
+        for j in range(act[x], act[x + 1]):
+            if allowed[j]:
+                best = min(best, sign * value[result[j]])
+        out[x] = sign * best
+
+
+@nb.njit(cache=True)
 def sweep(
     value: np.ndarray,
     cost: np.ndarray,
@@ -233,12 +256,7 @@ def sweep(
 
     ``out = cost + P J``, ``J(x)`` the least (``sign`` 1) or largest (−1) ``value`` over the allowed fills of ``x``.
     """
-    for x in range(len(act) - 1):
-        best = np.inf
-        for j in range(act[x], act[x + 1]):
-            if allowed[j]:
-                best = min(best, sign * value[result[j]])
-        middle[x] = sign * best
+    least(value, act, result, allowed, sign, middle)
     return _expect(value, cost, start, to, odds, table, act, result, events, middle, out)
 
 

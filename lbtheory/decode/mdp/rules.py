@@ -140,9 +140,12 @@ def deviation(model: Model, best: Average) -> Deviation | None:
 
     States with a workload above half the cap are left out: near the cap capped values are not the true ones.
     """
-    worth, allowed = best.values[model.result], optimal_fills(model, "io")
-    optimal = np.minimum.reduceat(worth, model.act[:-1])
-    mine = np.minimum.reduceat(np.where(allowed, worth, np.inf), model.act[:-1])
+    from lbtheory.decode.mdp import _states
+
+    allowed = optimal_fills(model, "io")
+    optimal, mine = np.empty(len(model.before)), np.empty(len(model.before))
+    _states.least(best.values, model.act, model.result, np.ones_like(allowed), 1.0, optimal)
+    _states.least(best.values, model.act, model.result, allowed, 1.0, mine)
     wrong = np.flatnonzero(mine > optimal + TOLERANCE)
     rows, queues = model.slots_of(model.before[wrong])
     work = np.array([model.workload(a) for a in range(int(rows.max(initial=0)) + 1)])[rows].reshape(
@@ -154,9 +157,7 @@ def deviation(model: Model, best: Average) -> Deviation | None:
     k = int(low[np.argmin(work[low].sum(axis=1))])
     x = wrong[k]
     fills = np.arange(model.act[x], model.act[x + 1])
-    y_best = model.result[fills[np.argmin(worth[fills])]]
-    myopic = fills[allowed[fills]]
-    y_mine = model.result[myopic[np.argmin(worth[myopic])]]
+    y_best, y_mine = (min(model.result[some], key=best.values.__getitem__) for some in (fills, fills[allowed[fills]]))
 
     def loads(symbols: np.ndarray) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(model.workload(a) for a in row if model.workload(a)) for row in symbols)

@@ -124,21 +124,20 @@ def optimal_fills(model: Model, rule: str) -> np.ndarray:
     ------
     UnknownNameError
     """
-    peak = model.loads.max(axis=1)
-    cost = model.cost.astype(np.int64)
+    from lbtheory.decode.mdp import _states
+
     if rule == "io":
-        keys = [cost]
+        keys = [model.cost]
     elif rule == "spread-lex":
-        keys = [peak - model.loads.min(axis=1), (model.loads == peak[:, None]).sum(axis=1), cost]
+        peak = model.loads.max(axis=1)
+        keys = [peak - model.loads.min(axis=1), (model.loads == peak[:, None]).sum(axis=1), model.cost]
     elif rule == "io-h":
         keys = [(model.system.workers * model.projected.max(axis=2) - model.projected.sum(axis=2)).sum(axis=1)]
     else:
         raise UnknownNameError("rule", rule, ("io", "spread-lex", "io-h"))
     allowed = np.ones(len(model.result), bool)
     for key in keys:
-        mine = np.where(allowed, key[model.result], np.iinfo(np.int64).max)
-        least = np.minimum.reduceat(mine, model.act[:-1])
-        allowed &= mine == np.repeat(least, np.diff(model.act))
+        _states.keep_least(key, model.act, model.result, allowed)
     return allowed
 
 
