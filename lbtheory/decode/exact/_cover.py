@@ -2,7 +2,8 @@
 
 Without upper limits only the ``U`` largest requests matter (a larger one in place of a smaller never hurts). A worker's last
 request is the smallest that is enough: what is left for the others is then as large as it can be. Workers with one slot come
-last: they can be served exactly if the ``i``-th largest request left is at least the ``i``-th largest need. Source: ours, proved.
+last: they can be served exactly if the ``i``-th largest request left is at least the ``i``-th largest need. Source: ours,
+proved.
 """
 
 import numba as nb
@@ -78,7 +79,7 @@ def cover(
             worker[d], more[d] = f, j
             d += 1
     last = slots[:multi].sum()
-    pick, at, left = np.full(depth, -1), np.full(depth + 1, -1), np.zeros(depth + 1, np.int64)
+    pick, left = np.full(depth, -1), np.zeros(depth + 1, np.int64)
     nodes, d = 0, 0
     left[0] = need[0] if len(need) else 0
     if not _enough(sizes, remaining, slots, need, 0):
