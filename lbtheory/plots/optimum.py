@@ -21,7 +21,7 @@ RULES = {
     "br0": ("BR-0", "br0"),
     "first_come": ("first come", "jsq"),
 }
-GROUPS = ("every size in supply", "finite queue", "lives known ahead")
+GROUPS = ("Every size in supply: G × B, p, sizes", "Finite queue", "Lives known H iterations ahead")
 KNEE = 0.1
 """Percent up to which the axis is linear."""
 
@@ -83,7 +83,7 @@ def _systems(axis: "Axes", part: pd.DataFrame, title: str) -> None:
     axis.set_yticks(places, [_name(row) for row in part.to_dict("records")])
     axis.set_ylim(len(part) - 0.4, -0.6)
     axis.set_xlim(-0.02, None)
-    axis.set_xticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
+    axis.set_xticks([0, 0.1, 1, 10, 100, 1000], ["0", "0.1", "1", "10", "100", "1000"])
     axis.tick_params(axis="y", length=0)
     axis.set_title(title)
 

@@ -350,11 +350,11 @@ def test_a_policy_with_a_time_limit_takes_the_best_known_and_counts(rule: str) -
         assert run.iterations.admitted[0] == 64 * 64 and (run.iterations.waiting == 64).all()
         assert policy.unproved <= 14  # type: ignore[attr-defined]
     if rule.startswith("spread"):
-        assert policy.unproved > 0  # type: ignore[attr-defined]
+        assert policy.unproved > 0 and policy.gap >= 0  # type: ignore[attr-defined]
     else:
         assert policy.gap >= policy.unproved  # type: ignore[attr-defined]
     policy.reset(64, 64)
-    assert policy.unproved == 0  # type: ignore[attr-defined]
+    assert policy.unproved == policy.gap == 0  # type: ignore[attr-defined]
 
 
 def test_long_runs_are_proved_step_by_step() -> None:
