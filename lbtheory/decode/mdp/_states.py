@@ -217,12 +217,12 @@ def fills(
 def keep_least(key: np.ndarray, act: np.ndarray, result: np.ndarray, allowed: np.ndarray) -> None:
     """Of the allowed fills of each state keep those with the least ``key`` (Y,), in place."""
     for x in range(len(act) - 1):
-        least = np.iinfo(np.int64).max
+        low = int(np.iinfo(np.int64).max)
         for j in range(act[x], act[x + 1]):
             if allowed[j]:
-                least = min(least, np.int64(key[result[j]]))
+                low = min(low, int(key[result[j]]))
         for j in range(act[x], act[x + 1]):
-            allowed[j] = allowed[j] and key[result[j]] == least
+            allowed[j] = allowed[j] and key[result[j]] == low
 
 
 @nb.njit(cache=True)
