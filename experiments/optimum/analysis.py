@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-MEASURED = ["seconds"]
+MEASURED = ["seconds", "peak_gigabytes"]
 COLUMNS = {
     "workers": "G",
     "slots": "B",
@@ -12,6 +12,8 @@ COLUMNS = {
     "look": "H",
     "cap": "cap",
     "states": "states",
+    "outcomes": "outcomes",
+    "gigabytes": "tables, GB",
     "optimum": "optimum",
     "span": "span",
     "below": "truncation below",
@@ -32,6 +34,7 @@ COLUMNS = {
     "differs": "states where IO_0 errs",
     "where": "smallest such state",
     "seconds": "seconds",
+    "peak_gigabytes": "peak of the process, GB",
 }
 
 

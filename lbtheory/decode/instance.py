@@ -153,7 +153,7 @@ def decode_instance(
             raise InstanceError(
                 f"`{name}` must have as many entries as `waiting` ({len(w)}); got {len(given)}. Give one a request."
             )
-    heaviest = sum(sorted(map(int, w), reverse=True)[: int(c.max())])
+    heaviest = sum(np.sort(w)[max(0, len(w) - int(c.max())) :].tolist())
     top = len(a) * (int(rows.max()) + heaviest + int(c.max()) * (rows.shape[1] - 1))
     top += 0 if costs is None else sum(map(int, costs))
     if top >= TOTAL_LIMIT:
@@ -231,6 +231,11 @@ def loads_after(instance: DecodeInstance, assignment: Assignment) -> np.ndarray:
     """Loads ``L_{g,h}`` after the assignment, int array (G, H+1), exact."""
     offsets = np.arange(instance.horizon + 1, dtype=np.int64)
     added = np.zeros_like(instance.projected)
+    if instance.lives is None:
+        for g, chosen in enumerate(assignment.workers):
+            if chosen:
+                added[g] = instance.waiting[list(chosen)].sum() + len(chosen) * offsets
+        return np.asarray(instance.projected + added)
     for g, chosen in enumerate(assignment.workers):
         for i in chosen:
             last = instance.horizon + 1 if instance.lives is None else int(instance.lives[i])
@@ -245,9 +250,12 @@ def imbalance(loads: np.ndarray) -> int:
 
 def objective(instance: DecodeInstance, assignment: Assignment) -> Fraction:
     """``Σ_h γ^h I_h`` of an assignment, with the priorities of what is left waiting, exact."""
-    after = loads_after(instance, assignment)
-    left = Fraction(penalty(instance, assignment))
-    return sum((instance.gamma**h * imbalance(after[:, h]) for h in range(after.shape[1])), left)
+    return discounted_imbalance(instance, loads_after(instance, assignment)) + penalty(instance, assignment)
+
+
+def discounted_imbalance(instance: DecodeInstance, after: np.ndarray) -> Fraction:
+    """``Σ_h γ^h I_h`` of loads (G, H+1), exact."""
+    return sum((instance.gamma**h * imbalance(after[:, h]) for h in range(after.shape[1])), Fraction(0))
 
 
 def penalty(instance: DecodeInstance, assignment: Assignment) -> int:
@@ -277,6 +285,9 @@ def check_assignment(instance: DecodeInstance, assignment: Assignment) -> None:
 def _integers(name: str, values: Any, *, low: int) -> np.ndarray:
     """An int64 array from a list of whole numbers ≥ ``low``; errors name the entry."""
     if isinstance(values, np.ndarray):
+        plain = values.dtype == np.int64 and values.ndim == 1
+        if plain and values.min(initial=low) >= low and values.max(initial=0) < TOTAL_LIMIT:
+            return values.copy()
         values = values.tolist()
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise InstanceError(f"`{name}` must be a list of whole numbers; got {type(values).__name__}.")

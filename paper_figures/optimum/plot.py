@@ -1,6 +1,8 @@
-"""Small systems: the long-run optimum beside IO_0, SpreadLex, LEVEL, LEVEL+, BR-0 and FCFS; a table alone."""
+"""Small systems: the long-run optimum beside IO_0, SpreadLex, LEVEL, LEVEL+, BR-0 and first come."""
 
 import pandas as pd
+
+from lbtheory.plots.optimum import above_optimum
 
 TITLE = "Minimising today's imbalance in the long run: small systems, exactly"
 REFERENCE = "decode paper, section 3; the long-run optimum is ours"
@@ -8,6 +10,7 @@ REFERENCE = "decode paper, section 3; the long-run optimum is ours"
 COLUMNS = {
     "system": "system",
     "optimum": "optimum",
+    "hidden": "hidden by the cap, at most",
     "io": "IO_0, best ties",
     "io_worst": "IO_0, worst ties",
     "spread": "SpreadLex",
@@ -17,8 +20,12 @@ COLUMNS = {
     "br0": "BR-0",
     "first_come": "FCFS",
     "loss": "IO_0 over the optimum, %",
+    "level_plus_gap": "LEVEL+, worst step",
+    "br0_gap": "BR-0, worst step",
     "where": "smallest state where IO_0 errs",
 }
+EQUAL = 1e-4
+"""Percent below which a rule counts as optimal."""
 
 
 def compare(tables):
@@ -33,28 +40,42 @@ def compare(tables):
         )
     ]
     data["loss"] = 100 * (data["io"] / data["optimum"] - 1)
+    data["hidden"] = data[["below", "above"]].max(axis=1)
     return data[list(COLUMNS)]
 
 
 def draw(tables):
-    """A table alone."""
-    return None
+    """Percent above the optimum, a row a system."""
+    return above_optimum(tables["optimum"])
 
 
 def numbers(tables):
     """Numbers of the caption."""
-    data = compare(tables)
-    known = tables["optimum"]
-    blind = data[(known["look"] == 0).to_numpy()]
-    seeing = data[(known["look"] > 0).to_numpy()]
+    data, known = compare(tables), tables["optimum"]
+    blind, seeing = data[(known["look"] == 0).to_numpy()], data[(known["look"] > 0).to_numpy()]
+    wrong, optimum = blind[blind["loss"] > EQUAL], blind["optimum"]
+    ties = 100 * (blind["io_worst"] / optimum - 1)
+    over = {name: 100 * (blind[name] / optimum - 1) for name in ("level", "level_plus", "br0", "first_come")}
+    waiting = known[(known["look"] == 0) & (known["queue"] > 0)]
     return {
         "systems": len(data),
-        "apart": int((blind["loss"] > 1e-4).sum()),
         "blind": len(blind),
+        "best": len(blind) - len(wrong),
         "worst": float(blind["loss"].max()),
+        "ties": float(ties.max()),
+        "level": float(over["level"].max()),
+        "level_plus": float(over["level_plus"].max()),
+        "br0": float(over["br0"].max()),
+        "first_come": float(over["first_come"].max()),
+        "step": int(blind["br0_gap"].max()),
+        "step_plus": int(blind["level_plus_gap"].max()),
+        "waiting": len(waiting),
+        "beaten": int((waiting[["spread", "level", "level_plus", "br0"]].min(axis=1) < waiting["io"] - 1e-6).sum()),
         "seeing": len(seeing),
         "ahead": float(seeing["loss"].max()),
+        "reached": int((seeing["io_h"] < seeing["optimum"] * (1 + EQUAL / 100)).sum()),
         "hurts": int((seeing["io_h"] > seeing["io"] + 1e-6).sum()),
         "span": float(known["span"].max()),
-        "above": float(known["above"].max()),
+        "hidden": float(data["hidden"].max()),
+        "where": blind.loc[wrong.index[0], "where"] if len(wrong) else "none",
     }

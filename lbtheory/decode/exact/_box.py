@@ -159,6 +159,73 @@ def _limits(sizes: np.ndarray, counts: np.ndarray, slots: np.ndarray, high: np.n
 
 
 @nb.njit(cache=True)
+def _ahead(
+    sizes: np.ndarray, counts: np.ndarray, slots: np.ndarray, low: np.ndarray, high: np.ndarray, searched: int
+) -> np.ndarray:
+    """Upper bounds of the total of the searched workers from each one on (F+1,); all `NONE` where one has no sum at all."""
+    rest = np.zeros(searched + 1, np.int64)
+    for f in range(searched - 1, -1, -1):
+        one = best_sum(sizes, counts, slots[f], high[f])
+        if one == NONE or one < low[f]:
+            rest[:] = NONE
+            return rest
+        rest[f] = rest[f + 1] + one
+    return rest
+
+
+@nb.njit(cache=True)
+def _limits_ahead(
+    sizes: np.ndarray, counts: np.ndarray, slots: np.ndarray, high: np.ndarray, searched: int, dealt: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """`_limits` of all requests from each searched worker on: their number, and a row a worker."""
+    start = np.zeros(searched + 2, np.int64)
+    ahead = np.zeros((searched + 1, slots[:dealt].sum()), np.int64)
+    for f in range(searched + 1):
+        row = _limits(sizes, counts, slots, high, f, dealt)
+        start[f] = len(row)
+        ahead[f, : len(row)] = row
+    return start, ahead
+
+
+@nb.njit(cache=True)
+def _take_top(sizes: np.ndarray, remaining: np.ndarray, slots: np.ndarray, first: int, y: np.ndarray) -> None:
+    """Give the workers from ``first`` on the largest requests that remain."""
+    t = len(sizes) - 1
+    for f in range(first, len(slots)):
+        k = slots[f]
+        while k > 0:
+            while remaining[t] == 0:
+                t -= 1
+            take = min(k, remaining[t])
+            y[f, t] += take
+            remaining[t] -= take
+            k -= take
+
+
+@nb.njit(cache=True)
+def _write(
+    counts: np.ndarray,
+    sizes: np.ndarray,
+    slots: np.ndarray,
+    worker: np.ndarray,
+    pick: np.ndarray,
+    chosen: np.ndarray,
+    searched: int,
+    y: np.ndarray,
+) -> None:
+    """Class counts of the picks of the searched workers and of the ``chosen`` of those after them; the rest get the largest."""
+    y[:] = 0
+    remaining = counts.copy()
+    for d in range(len(pick)):
+        y[worker[d], pick[d]] += 1
+        remaining[pick[d]] -= 1
+    for i in range(len(chosen)):
+        y[searched + i, chosen[i]] += 1
+        remaining[chosen[i]] -= 1
+    _take_top(sizes, remaining, slots, searched + len(chosen), y)
+
+
+@nb.njit(cache=True)
 def fill_box(
     sizes: np.ndarray,
     counts: np.ndarray,
@@ -203,26 +270,14 @@ def fill_box(
     limits = high[searched:dealt].copy()
     chosen, best_chosen = np.zeros(depth + single + 1, np.int64), np.zeros(single + 1, np.int64)
     outer = deal(sizes, counts, limits, loose, left, stack, chosen)
-    if outer == NONE:
+    rest = _ahead(sizes, remaining, slots, low, high, searched)
+    if outer == NONE or rest[0] == NONE:
         return NONE, 0
-    rest, start = np.zeros(searched + 1, np.int64), np.zeros(searched + 2, np.int64)
-    for f in range(searched - 1, -1, -1):
-        one = best_sum(sizes, remaining, slots[f], high[f])
-        if one == NONE or one < low[f]:
-            return NONE, 0
-        rest[f] = rest[f + 1] + one
-    ahead = np.zeros((searched + 1, depth + single), np.int64)  # limits of all requests from worker f on
-    for f in range(searched + 1):
-        row = _limits(sizes, counts, slots, high, f, dealt)
-        start[f] = len(row)
-        ahead[f, : len(row)] = row
+    start, ahead = _limits_ahead(sizes, counts, slots, high, searched, dealt)
     ceiling = deal(sizes, counts, ahead[0, : start[0]], loose, left, stack, chosen)
-    if ceiling == NONE:
+    if ceiling == NONE or min(ceiling, rest[0] + outer) <= floor:
         return NONE, 0
-    ceiling = min(ceiling, rest[0] + outer)
-    if ceiling <= floor:
-        return NONE, 0
-    stop = min(stop, ceiling)
+    stop = min(stop, ceiling, rest[0] + outer)
     worker, more, least = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
     d = 0
     for f in range(searched):
@@ -285,28 +340,5 @@ def fill_box(
             own[d], at[d] = 0, n - 1
     if not found:
         return NONE, nodes
-    y[:] = 0
-    remaining[:] = counts
-    for d in range(depth):
-        y[worker[d], best_pick[d]] += 1
-        remaining[best_pick[d]] -= 1
-    for i in range(single):
-        y[searched + i, best_chosen[i]] += 1
-        remaining[best_chosen[i]] -= 1
-    _take_top(sizes, remaining, slots, dealt, y)
+    _write(counts, sizes, slots, worker, best_pick[:depth], best_chosen[:single], searched, y)
     return best, nodes
-
-
-@nb.njit(cache=True)
-def _take_top(sizes: np.ndarray, remaining: np.ndarray, slots: np.ndarray, first: int, y: np.ndarray) -> None:
-    """Give the workers from ``first`` on the largest requests that remain."""
-    t = len(sizes) - 1
-    for f in range(first, len(slots)):
-        k = slots[f]
-        while k > 0:
-            while remaining[t] == 0:
-                t -= 1
-            take = min(k, remaining[t])
-            y[f, t] += take
-            remaining[t] -= take
-            k -= take

@@ -18,8 +18,8 @@ from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
 from lbtheory.decode.exact.weighted import has_priorities, solve_with_priorities
 from lbtheory.decode.exact.weights import Weights, integer_weights
-from lbtheory.decode.exact.window import applies_to_window, special_window
-from lbtheory.decode.exact.zero import Found, applies, special_io
+from lbtheory.decode.exact.window import applies_to_window, search_window, special_window
+from lbtheory.decode.exact.zero import Decision, Found, covers, decide_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, objective
 
 METHODS = ("special", *FORMULATIONS)
@@ -76,20 +76,24 @@ def solve_io(
         raise UnknownNameError("formulation", formulation, METHODS)
     if tie not in TIES:
         raise UnknownNameError("tie rule", tie, TIES)
+    search, rng = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
+    direct = None
+    if shortcuts and formulation == "special" and not must_admit and covers(instance):
+        direct = decide_io(instance.loads, instance.free, instance.waiting, seed=search.seed)
+        if direct is not None and direct.proved and tie == "none" and warm_start is None:
+            chosen = direct.assignment(instance.workers)
+            return solution(
+                instance, chosen, policy="io", bound=Fraction(direct.bound), seconds=clock.seconds, method=direct.method
+            )
     program = build_program(instance, must_admit, function="solve_io")
     if has_priorities(program):
         if warm_start is not None:
             check_warm_start(program, warm_start, function="solve_io")
-        search, _ = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
         return solve_with_priorities(program, warm_start, search, shortcuts=shortcuts)
-    if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
-        if warm_start is not None:
-            check_warm_start(program, warm_start, function="solve_io")
-        search, _ = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
-        return solve_with_lives(instance, frozenset(must_admit), warm_start, search)
     if warm_start is not None:
         check_warm_start(program, warm_start, function="solve_io")
-    search, rng = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
+    if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
+        return solve_with_lives(instance, frozenset(must_admit), warm_start, search)
     if not program.feasible:
         return no_solution("io", SolverStatus.INFEASIBLE, seconds=clock.seconds, horizon=instance.horizon)
     settled = trivial(program)
@@ -99,7 +103,7 @@ def solve_io(
         return solution(instance, settled, policy="io", bound=bound, seconds=clock.seconds, tie=rule, method="trivial")
     weights = integer_weights(program, function="solve_io")
     linear = tie_weights(program, tie, rng)
-    special = _special(program, search.seed) if shortcuts and formulation == "special" else None
+    special = _special(program, weights, direct, search.seed) if shortcuts and formulation == "special" else None
     if special is not None and special.proved and tie == "none":
         return _answer(program, special.counts, Fraction(special.bound), clock, tie, special.method)
     listed = enumerate_best(program, "io", linear) if shortcuts else None
@@ -129,11 +133,23 @@ def solve_io(
     return _answer(program, y, bound, clock, tie if ruled else "none", method)
 
 
-def _special(program: Program, seed: int) -> Found | None:
-    """What the special method knows, None where it does not apply."""
-    if applies(program):
-        return special_io(program, seed=seed)
-    return special_window(program, seed=seed) if applies_to_window(program) else None
+def _special(program: Program, weights: Weights, direct: Decision | None, seed: int) -> Found | None:
+    """What the special method knows, None where it does not apply; ``direct`` is what it knows at offset 0."""
+    if direct is not None:
+        y = program.class_counts(direct.assignment(program.instance.workers))
+        return Found(y=y, value=direct.value, bound=direct.bound, method=direct.method)
+    if not applies_to_window(program):
+        return None
+    start = min(program.starts(), key=lambda y: weights.true_value(program.imbalances(y)))
+    few = search_window(program, weights, start)
+    if few is not None and few.proved:
+        return few
+    wide = special_window(program, seed=seed)
+    if few is None or wide is None or wide.proved:
+        return few if wide is None else wide
+    assert few.value is not None
+    best = few if wide.value is None or few.value <= wide.value else wide
+    return Found(y=best.y, value=best.value, bound=wide.bound, method="search" if best.value == wide.bound else "start")
 
 
 def _optimise(
@@ -149,8 +165,8 @@ def _optimise(
 ) -> tuple[np.ndarray, Fraction, str]:
     """Class counts, bound and method: the range bound first, then CP-SAT; the answer is never worse than ``start``.
 
-    ``floor``, a proved bound from the special method, tightens the range bound and goes to the solver as a cut, as does the
-    value of ``start``.
+    ``floor``, a proved bound from the special method, tightens the range bound and goes to the solver as a cut. With ``hint``
+    so does the value of ``start``: a greedy one would only slow the solver down.
     """
     ranges = weights.true_value([program.range_bound(h) for h in range(program.offsets)])
     if floor is not None:
@@ -164,7 +180,8 @@ def _optimise(
         model.hint(start)
     if floor is not None and weights.exact:
         model.at_least(total, ceil(floor * weights.scale))
-        model.at_most(total, weights.value(program.imbalances(start)))
+        if hint:
+            model.at_most(total, weights.value(program.imbalances(start)))
     found = model.minimise(total, search)
     bound = ranges
     if found.bound is not None:

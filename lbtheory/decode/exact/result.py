@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from lbtheory.core import SolverStatus
-from lbtheory.decode.instance import Assignment, DecodeInstance, imbalance, loads_after, objective
+from lbtheory.decode.instance import Assignment, DecodeInstance, discounted_imbalance, imbalance, loads_after, penalty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,8 @@ class Solution:
         proved; ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
     method : str
         What settled the answer: ``"trivial"``; of the special method ``"bound"`` (the largest requests dealt out meet it),
-        ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended) and ``"window"`` (levels of a window with ``H > 0``);
+        ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended), ``"window"`` (levels of a window with ``H > 0``) and
+        ``"cover"`` (SpreadLex: the largest smallest load by the largest requests);
         ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran out before the solver began; ``"given"``
         for compared policies.
     """
@@ -96,7 +97,7 @@ def solution(
     The status follows from them: optimal if the key (or, without a key, the objective) equals its bound, else feasible.
     """
     after = loads_after(instance, assignment)
-    value = objective(instance, assignment)
+    value = discounted_imbalance(instance, after) + penalty(instance, assignment)
     proved = key == key_bound if key else value == bound
     return Solution(
         policy=policy,

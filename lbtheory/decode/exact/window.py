@@ -7,18 +7,59 @@ requests" to ``bottom_f ≤ x_f ≤ top_f``, and their sum to that of the ``U`` 
 
 is L♮-convex while the sum is free, the dual of a network flow, so it then has integral solutions. Any ``λ_{f,h}, μ_h ≥ 0``
 with ``Σ_f λ_{f,h} + μ_h = G γ^h`` bound it from below (`multiplier_bound`), and by duality some meet it. They come from a
-linear program in doubles; the flow is then solved again on its support in fractions, so the bound is exact (where the sum
-binds, exact to rounding, and rounded up to the next possible value). At a common shift of all ``x_f`` values are equal when no
-worker is full: `hit_levels` looks there for sums that exist. Source: ours, proved.
+linear program in doubles (GLOP); the flow is then solved again on its support in fractions, so the bound is exact (where the
+sum binds, exact to rounding, and rounded up to the next possible value). At a common shift of all ``x_f`` values are equal
+when no worker is full: `hit_levels` looks there for sums that exist. Source: ours, proved.
 """
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, comb, prod
 
 import numpy as np
 
 from lbtheory.decode.exact.program import Program
+from lbtheory.decode.exact.weights import Weights, magnitude
 from lbtheory.decode.exact.zero import ROUNDS, Found, effort
+
+FEW_NODES = 30_000
+"""Nodes of the search with few free slots, some 5 milliseconds."""
+
+
+def search_window(program: Program, weights: Weights, start: np.ndarray, *, nodes: int = FEW_NODES) -> Found | None:
+    """IO_H by search, from the class counts ``start``; None where that would take too long or pass 64 bits."""
+    slots = np.array(program.slots, np.int64)
+    order = np.argsort(slots, kind="stable")
+    n, width, workers = len(program.sizes), len(slots), program.instance.workers
+    ways = prod(comb(n + int(c) - 1, int(c)) for c in slots[order[:-1]])
+    sums = sum(w * magnitude(program, h) for h, w in enumerate(weights.values))
+    if not weights.exact or ways > 20 * nodes or width * sums >= 2**62:
+        return None
+    from lbtheory.decode.exact import _window
+
+    peak = program.full.max(axis=0) if len(program.full) else np.zeros(program.offsets, np.int64)  # no load is below 0
+    mass = sum(weights.values)
+    loads = program.base.sum(axis=0) + program.full.sum(axis=0)
+    constant = sum(w * int(v) for w, v in zip(weights.values, loads, strict=True))
+    inner = np.zeros((width, n), np.int64)
+    value, used = _window.search_window(
+        program.sizes,
+        program.counts,
+        slots[order],
+        np.ascontiguousarray(program.base[order]),
+        np.ascontiguousarray(peak),
+        np.array([*(workers * w for w in weights.values), mass], np.int64),
+        weights.value(program.imbalances(start)) + constant,
+        nodes,
+        inner,
+    )
+    y = start
+    if inner.any():
+        y = np.empty_like(inner)
+        y[order] = inner
+    found = Fraction(int(value) - constant, weights.scale)
+    if used > nodes:
+        return Found(y=y, value=found, bound=range_total(program), method="start")
+    return Found(y=y, value=found, bound=found, method="search")
 
 
 def special_window(program: Program, *, seed: int = 0, rounds: int = ROUNDS) -> Found | None:
@@ -111,37 +152,39 @@ def _discounted(program: Program, values: list[int]) -> Fraction:
 
 def _relax(program: Program, *, joint: bool) -> tuple[np.ndarray, list[list[Fraction]], list[Fraction]] | None:
     """An optimal ``x`` of the relaxation, with the limits of ``Σ x`` if ``joint``, and multipliers."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_matrix, vstack
+    from ortools.linear_solver import pywraplp
 
     width, offsets, workers = len(program.open), program.offsets, program.instance.workers
-    weights = np.array([float(program.instance.gamma) ** h for h in range(offsets)])
-    f, h = (i.ravel() for i in np.indices((width, offsets)))
-    rows = np.arange(width * offsets)
-    matrix = coo_matrix(
-        (np.r_[np.ones(len(rows)), -np.ones(len(rows))], (np.r_[rows, rows], np.r_[f, width + h])),
-        shape=(len(rows), width + offsets),
-    )
+    weights = [float(program.instance.gamma) ** h for h in range(offsets)]
     admissions = program.instance.admissions
     ends = [(program.smallest(c), program.largest(c)) for c in program.slots]
-    least, most = program.smallest(admissions), program.largest(admissions)
-    if not joint:  # limits that the ranges imply
-        least, most = sum(low for low, _ in ends), sum(high for _, high in ends)
-    both = coo_matrix((np.r_[-np.ones(width), np.ones(width)], ([0] * width + [1] * width, [*range(width)] * 2)))
-    both.resize(2, width + offsets)
-    floor = program.full.max(axis=0) if len(program.full) else np.full(offsets, -np.inf)
-    found = linprog(
-        np.r_[np.full(width, -weights.sum()), workers * weights],
-        A_ub=vstack([matrix, both]).tocsr(),
-        b_ub=np.r_[-program.base[f, h].astype(float), -least, most],
-        bounds=[*ends, *((v, None) for v in floor)],
-        method="highs-ds",
-    )
-    if found.status != 0:
+    solver = pywraplp.Solver.CreateSolver("GLOP")
+    infinity = solver.infinity()
+    sums = [solver.NumVar(low, high, "") for low, high in ends]
+    floor = program.full.max(axis=0).tolist() if len(program.full) else [-infinity] * offsets
+    peaks = [solver.NumVar(v, infinity, "") for v in floor]
+    rows = []
+    for f, base in enumerate(program.base.tolist()):
+        for h in range(offsets):
+            row = solver.Constraint(base[h], infinity)
+            row.SetCoefficient(peaks[h], 1)
+            row.SetCoefficient(sums[f], -1)
+            rows.append(row)
+    if joint:
+        both = solver.Constraint(program.smallest(admissions), program.largest(admissions))
+        for v in sums:
+            both.SetCoefficient(v, 1)
+    goal = solver.Objective()
+    for v in sums:
+        goal.SetCoefficient(v, -sum(weights))
+    for v, w in zip(peaks, weights, strict=True):
+        goal.SetCoefficient(v, workers * w)
+    goal.SetMinimization()
+    if solver.Solve() != pywraplp.Solver.OPTIMAL:
         return None
-    x = np.array([min(max(round(v), low), high) for v, (low, high) in zip(found.x[:width], ends, strict=True)], np.int64)
-    rough = -found.ineqlin.marginals[:-2].reshape(width, offsets)
-    shadow = found.lower.marginals[width:]
+    x = np.array([min(max(round(v.solution_value()), low), high) for v, (low, high) in zip(sums, ends, strict=True)], np.int64)
+    rough = np.array([row.dual_value() for row in rows]).reshape(width, offsets)
+    shadow = np.array([v.reduced_cost() for v in peaks])
     exact = None if joint else _exact_flow(program, x, rough, shadow)
     if exact is not None:
         return x, *exact

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from lbtheory.decode.exact.program import Program
+from lbtheory.decode.instance import Assignment, DecodeInstance
 
 ROUNDS = 200
 """Levels that are tried."""
@@ -115,6 +116,20 @@ class Decision:
         """Whether value and bound agree."""
         return self.value == self.bound
 
+    def assignment(self, workers: int) -> Assignment:
+        """The decision as lists of requests a worker."""
+        chosen: list[list[int]] = [[] for _ in range(workers)]
+        there = np.flatnonzero(self.worker >= 0)
+        for i, g in zip(there.tolist(), self.worker[there].tolist(), strict=True):
+            chosen[g].append(i)
+        return Assignment(workers=tuple(map(tuple, chosen)))
+
+
+def covers(instance: DecodeInstance) -> bool:
+    """Whether `decide_io` covers this instance (without requests that must be admitted, and without priorities)."""
+    plain = instance.horizon == 0 and instance.workers > 1 and instance.priorities is None
+    return plain and 0 < int(instance.free.sum()) <= len(instance.waiting)
+
 
 def decide_io(
     loads: np.ndarray, free: np.ndarray, waiting: np.ndarray, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES
@@ -168,4 +183,5 @@ def special_spread(
     )
     if how == _zero.UNPROVED:
         return None
-    return (int(spread), int(many), int(value)), y, "levels" if how == _zero.LEVELS else "search"
+    name = {_zero.LEVELS: "levels", _spread.COVER: "cover"}.get(how, "search")
+    return (int(spread), int(many), int(value)), y, name

@@ -5,9 +5,7 @@ Symbols: ``p`` completion probability, ``q = 1 − p``; ``N`` cap of the workloa
 """
 
 from lbtheory.decode.mdp.model import Model as Model
-from lbtheory.decode.mdp.model import System as System
 from lbtheory.decode.mdp.model import build as build
-from lbtheory.decode.mdp.model import system as system
 from lbtheory.decode.mdp.rules import Deviation as Deviation
 from lbtheory.decode.mdp.rules import deviation as deviation
 from lbtheory.decode.mdp.rules import policy_mix as policy_mix
@@ -18,3 +16,5 @@ from lbtheory.decode.mdp.solve import evaluate as evaluate
 from lbtheory.decode.mdp.solve import first_come as first_come
 from lbtheory.decode.mdp.solve import optimum as optimum
 from lbtheory.decode.mdp.solve import worst_ties as worst_ties
+from lbtheory.decode.mdp.symbols import System as System
+from lbtheory.decode.mdp.symbols import system as system

@@ -9,20 +9,30 @@ import numpy as np
 
 
 @nb.njit(cache=True)
-def encode(rows: np.ndarray, empty: int, queue: int, queues: int) -> int:
-    """Code of a state: sort slots within workers and workers, in place. ``rows`` is int (G, B)."""
+def _sort(values: np.ndarray) -> None:
+    """Ascending, in place, by insertion: these arrays have a handful of entries."""
+    for i in range(1, len(values)):
+        v, j = values[i], i
+        while j > 0 and values[j - 1] > v:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = v
+
+
+@nb.njit(cache=True)
+def encode(rows: np.ndarray, empty: int, queue: int, queues: int, codes: np.ndarray) -> int:
+    """Code of a state: sort slots within workers and workers, in place. ``rows`` is int (G, B), ``codes`` (G,) work space."""
     workers, slots = rows.shape
-    codes = np.empty(workers, np.int64)
+    base = 1
+    for _ in range(slots):
+        base *= empty + 1
     for g in range(workers):
-        rows[g].sort()
+        _sort(rows[g])
         code = 0
         for b in range(slots):
             code = code * (empty + 1) + rows[g, b]
         codes[g] = code
-    codes.sort()
-    base = 1
-    for _ in range(slots):
-        base *= empty + 1
+    _sort(codes)
     total = 0
     for g in range(workers):
         total = total * base + codes[g]
@@ -72,7 +82,7 @@ def chances(
     """
     workers, slots = shape
     rows, out, empty = np.empty((workers, slots), np.int64), np.empty((workers, slots), np.int64), len(outcomes)
-    queues = joined.shape[0]
+    queues, codes_of = joined.shape[0], np.empty(workers, np.int64)
     digits = np.zeros(workers * slots, np.int64)
     for i in range(len(codes)):
         queue = decode(codes[i], empty, queues, rows)
@@ -86,7 +96,7 @@ def chances(
                 p *= chance[a, digits[k]]
                 out[k // slots, k % slots] = next_symbol[a, digits[k]]
                 gone += next_symbol[a, digits[k]] == empty
-            base = encode(out, empty, 0, queues)
+            base = encode(out, empty, 0, queues, codes_of)
             for j in range(joins[gone]):
                 to[at] = base + joined[queue, gone, j]
                 weight[at] = p * join_chance[queue, gone, j]
@@ -158,7 +168,7 @@ def fills(
     """
     workers, slots = shape
     rows, out = np.empty((workers, slots), np.int64), np.empty((workers, slots), np.int64)
-    queues, classes = left.shape
+    (queues, classes), codes_of = left.shape, np.empty(workers, np.int64)
     many = np.zeros(len(codes), np.int64)
     where = np.empty(workers * slots, np.int64)
     digits = np.zeros(workers * slots, np.int64)
@@ -187,7 +197,7 @@ def fills(
                 p *= drawn * run / same  # builds run! / Π (multiplicity)! request by request
             if after >= 0:
                 if not counts_only:
-                    to[start[i] + many[i]] = encode(out, empty, after, queues)
+                    to[start[i] + many[i]] = encode(out, empty, after, queues, codes_of)
                     weight[start[i] + many[i]] = p
                 many[i] += 1
             h = holes - 1
@@ -204,16 +214,41 @@ def fills(
 
 
 @nb.njit(cache=True)
+def keep_least(key: np.ndarray, act: np.ndarray, result: np.ndarray, allowed: np.ndarray) -> None:
+    """Of the allowed fills of each state keep those with the least ``key`` (Y,), in place."""
+    for x in range(len(act) - 1):
+        low = int(np.iinfo(np.int64).max)
+        for j in range(act[x], act[x + 1]):
+            if allowed[j]:
+                low = min(low, int(key[result[j]]))
+        for j in range(act[x], act[x + 1]):
+            allowed[j] = allowed[j] and key[result[j]] == low
+
+
+@nb.njit(cache=True)
+def least(value: np.ndarray, act: np.ndarray, result: np.ndarray, allowed: np.ndarray, sign: float, out: np.ndarray) -> None:
+    """The least (``sign`` 1) or largest (−1) ``value`` over the allowed fills of each state."""
+    for x in range(len(act) - 1):
+        best = np.inf
+        for j in range(act[x], act[x + 1]):
+            if allowed[j]:
+                best = min(best, sign * value[result[j]])
+        out[x] = sign * best
+
+
+@nb.njit(cache=True)
 def sweep(
     value: np.ndarray,
     cost: np.ndarray,
     start: np.ndarray,
     to: np.ndarray,
-    weight: np.ndarray,
+    odds: np.ndarray,
+    table: np.ndarray,
     act: np.ndarray,
     result: np.ndarray,
     allowed: np.ndarray,
     sign: float,
+    events: bool,
     middle: np.ndarray,
     out: np.ndarray,
 ) -> tuple[float, float]:
@@ -221,13 +256,8 @@ def sweep(
 
     ``out = cost + P J``, ``J(x)`` the least (``sign`` 1) or largest (−1) ``value`` over the allowed fills of ``x``.
     """
-    for x in range(len(act) - 1):
-        best = np.inf
-        for j in range(act[x], act[x + 1]):
-            if allowed[j]:
-                best = min(best, sign * value[result[j]])
-        middle[x] = sign * best
-    return _expect(value, cost, start, to, weight, middle, out)
+    least(value, act, result, allowed, sign, middle)
+    return _expect(value, cost, start, to, odds, table, act, result, events, middle, out)
 
 
 @nb.njit(cache=True)
@@ -236,10 +266,12 @@ def sweep_mixed(
     cost: np.ndarray,
     start: np.ndarray,
     to: np.ndarray,
-    weight: np.ndarray,
+    odds: np.ndarray,
+    table: np.ndarray,
     act: np.ndarray,
     result: np.ndarray,
     mix: np.ndarray,
+    events: bool,
     middle: np.ndarray,
     out: np.ndarray,
 ) -> tuple[float, float]:
@@ -249,7 +281,7 @@ def sweep_mixed(
         for j in range(act[x], act[x + 1]):
             total += mix[j] * value[result[j]]
         middle[x] = total
-    return _expect(value, cost, start, to, weight, middle, out)
+    return _expect(value, cost, start, to, odds, table, act, result, events, middle, out)
 
 
 @nb.njit(cache=True)
@@ -258,15 +290,27 @@ def _expect(
     cost: np.ndarray,
     start: np.ndarray,
     to: np.ndarray,
-    weight: np.ndarray,
+    odds: np.ndarray,
+    table: np.ndarray,
+    act: np.ndarray,
+    result: np.ndarray,
+    events: bool,
     middle: np.ndarray,
     out: np.ndarray,
 ) -> tuple[float, float]:
+    """``cost + P middle``; with ``events`` up to the next completion: without one a state grows older, has a larger code (or
+    is at the cap and stays), and is done already in descending order."""
     low, high = np.inf, -np.inf
-    for y in range(len(cost)):
-        total = cost[y]
-        for j in range(start[y], start[y + 1]):
-            total += weight[j] * middle[to[j]]
+    for k in range(len(cost)):
+        y = len(cost) - 1 - k if events else k
+        total, last = float(cost[y]), start[y + 1]
+        if events:
+            last -= 1
+        for j in range(start[y], last):
+            total += table[odds[j]] * middle[to[j]]
+        if events:
+            stay, older = table[odds[last]], result[act[to[last]]]
+            total = total / (1.0 - stay) if older == y else total + stay * out[older]
         out[y] = total
         low, high = min(low, total - value[y]), max(high, total - value[y])
     return low, high

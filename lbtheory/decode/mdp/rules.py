@@ -30,26 +30,23 @@ def policy_mix(model: Model, policy: Policy) -> np.ndarray:
         raise ParameterError(
             "`model` of `policy_mix` must have uniform sizes in rich supply: a policy sees a queue, not a law."
         )
-    rows, queues = model.slots_of(model.before)
-    work = np.array([model.workload(a) for a in range(int(rows.max()) + 1)])[rows]
+    chosen = np.flatnonzero(np.diff(model.act) > 1)  # elsewhere there is nothing to decide
+    rows, queues = model.slots_of(model.before[chosen])
+    work = np.array([model.workload(a) for a in range(int(rows.max(initial=0)) + 1)])[rows]
     empty = work == 0
     loads, free = work.sum(axis=2), empty.sum(axis=2)
     mix = np.zeros(len(model.result))
-    after = np.sort(model.loads, axis=1)
+    mix[model.act[:-1][np.diff(model.act) == 1]] = 1.0
     rng = np.random.default_rng(0)
     policy.reset(one.workers, one.slots)
     known: dict[tuple[object, ...], list[tuple[int, ...]]] = {}
-    for x in range(len(model.before)):
-        first, last = model.act[x], model.act[x + 1]
-        if last == first + 1:
-            mix[first] = 1.0
-            continue
-        order = np.argsort(loads[x], kind="stable")
-        shifted = loads[x][order] - loads[x].min()
-        key = (shifted.tobytes(), free[x][order].tobytes(), int(queues[x]))
+    for i, x in enumerate(chosen.tolist()):
+        order = np.argsort(loads[i], kind="stable")
+        shifted = loads[i][order] - loads[i].min()
+        key = (shifted.tobytes(), free[i][order].tobytes(), int(queues[i]))
         if key not in known:
-            known[key] = _ask(model, policy, shifted.tolist(), free[x][order].tolist(), int(queues[x]), rng)
-        mix[first + _which(model, x, work[x][order], known[key], after)] = 1.0
+            known[key] = _ask(model, policy, shifted.tolist(), free[i][order].tolist(), int(queues[i]), rng)
+        mix[model.act[x] + _which(model, x, work[i][order], known[key])] = 1.0
     return mix
 
 
@@ -80,12 +77,12 @@ def _ask(
     return [tuple(sorted(prompts[i] for i in requests)) for requests in chosen]
 
 
-def _which(model: Model, x: int, work: np.ndarray, sizes: list[tuple[int, ...]], after: np.ndarray) -> int:
+def _which(model: Model, x: int, work: np.ndarray, sizes: list[tuple[int, ...]]) -> int:
     """The fill of state ``x`` that puts these sizes on its workers."""
     filled = sorted(tuple(sorted([int(w) for w in row if w] + list(more))) for row, more in zip(work, sizes, strict=True))
     loads = sorted(map(sum, filled))
     slice_ = model.result[model.act[x] : model.act[x + 1]]
-    candidates = np.flatnonzero((after[slice_] == loads).all(axis=1))
+    candidates = np.flatnonzero((np.sort(model.loads[slice_], axis=1) == loads).all(axis=1))
     if len(candidates) > 1:
         rows, _ = model.slots_of(model.after[slice_[candidates]])
         for c, symbols in zip(candidates, rows, strict=True):
@@ -118,7 +115,7 @@ class Deviation:
     later : (float, float)
         What follows: relative value less ``I``.
     states : int
-        How many such states there are.
+        How many such states there are, with no workload above half the cap.
     """
 
     survivors: tuple[tuple[int, ...], ...]
@@ -139,21 +136,28 @@ class Deviation:
 
 
 def deviation(model: Model, best: Average) -> Deviation | None:
-    """The smallest state (least total load, then lowest code) where IO_0 is not optimal, None where there is none."""
-    worth = best.values[model.result]
-    optimal = np.minimum.reduceat(worth, model.act[:-1])
-    mine = np.minimum.reduceat(np.where(optimal_fills(model, "io"), worth, np.inf), model.act[:-1])
+    """The smallest state (least total load, then lowest code) where IO_0 is not optimal, None where there is none.
+
+    States with a workload above half the cap are left out: near the cap capped values are not the true ones.
+    """
+    from lbtheory.decode.mdp import _states
+
+    allowed = optimal_fills(model, "io")
+    optimal, mine = np.empty(len(model.before)), np.empty(len(model.before))
+    _states.least(best.values, model.act, model.result, np.ones_like(allowed), 1.0, optimal)
+    _states.least(best.values, model.act, model.result, allowed, 1.0, mine)
     wrong = np.flatnonzero(mine > optimal + TOLERANCE)
-    if len(wrong) == 0:
-        return None
     rows, queues = model.slots_of(model.before[wrong])
-    totals = [sum(model.workload(a) for a in row.ravel()) for row in rows]
-    k = int(np.argmin(totals))
+    work = np.array([model.workload(a) for a in range(int(rows.max(initial=0)) + 1)])[rows].reshape(
+        len(rows), model.system.workers * model.system.slots
+    )
+    low = np.flatnonzero(work.max(axis=1, initial=0) <= model.system.cap // 2)
+    if len(low) == 0:
+        return None
+    k = int(low[np.argmin(work[low].sum(axis=1))])
     x = wrong[k]
     fills = np.arange(model.act[x], model.act[x + 1])
-    y_best = model.result[fills[np.argmin(worth[fills])]]
-    myopic = fills[optimal_fills(model, "io")[fills]]
-    y_mine = model.result[myopic[np.argmin(worth[myopic])]]
+    y_best, y_mine = (min(model.result[some], key=best.values.__getitem__) for some in (fills, fills[allowed[fills]]))
 
     def loads(symbols: np.ndarray) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(model.workload(a) for a in row if model.workload(a)) for row in symbols)
@@ -167,5 +171,5 @@ def deviation(model: Model, best: Average) -> Deviation | None:
         best=loads(after[1]),
         today=(int(cost[0]), int(cost[1])),
         later=(float(best.values[y_mine] - cost[0]), float(best.values[y_best] - cost[1])),
-        states=len(wrong),
+        states=len(low),
     )

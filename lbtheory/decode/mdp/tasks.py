@@ -1,13 +1,15 @@
 """Long-run averages of one small system as a record."""
 
+import resource
 from fractions import Fraction
 from math import ceil, log
 from time import perf_counter
 from typing import Any
 
-from lbtheory.decode.mdp.model import Model, build, system
+from lbtheory.decode.mdp.model import Model, build
 from lbtheory.decode.mdp.rules import deviation, policy_mix, worst_gap
-from lbtheory.decode.mdp.solve import best_ties, evaluate, first_come, optimum, worst_ties
+from lbtheory.decode.mdp.solve import Average, best_ties, evaluate, first_come, optimum, worst_ties
+from lbtheory.decode.mdp.symbols import system
 from lbtheory.decode.policies import make_policy
 
 Record = dict[str, Any]
@@ -47,27 +49,30 @@ def averages(
         "look": look,
         "cap": one.cap,
         "states": len(model.after),
+        "outcomes": len(model.to),
+        "gigabytes": model.nbytes / 1e9,
         "optimum": best.average,
         "span": best.span,
         "below": best.truncation[0],
         "above": best.truncation[1],
-        "first_come": first_come(model).average,
+        "first_come": first_come(model, near=best).average,
         "differs": 0 if wrong is None else wrong.states,
         "where": "" if wrong is None else str(wrong),
     }
     for rule, name in (("io", "io"), ("spread-lex", "spread"), ("io-h", "io_h")):
         shown = rule != "io-h" or look > 0
-        record[name] = best_ties(model, rule).average if shown else None
-        record[f"{name}_worst"] = worst_ties(model, rule).average if shown else None
-    record |= _policies(model) if look == 0 else dict.fromkeys([*POLICIES, *(f"{n}_gap" for n in POLICIES)])
-    return [record | {"seconds": perf_counter() - began}]
+        record[name] = best_ties(model, rule, near=best).average if shown else None
+        record[f"{name}_worst"] = worst_ties(model, rule, near=best).average if shown else None
+    record |= _policies(model, best) if look == 0 else dict.fromkeys([*POLICIES, *(f"{n}_gap" for n in POLICIES)])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # kilobytes on Linux; of this process so far
+    return [record | {"seconds": perf_counter() - began, "peak_gigabytes": peak}]
 
 
-def _policies(model: Model) -> Record:
+def _policies(model: Model, best: Average) -> Record:
     found: Record = {}
     for name, text in POLICIES.items():
         mix = policy_mix(model, make_policy(text))
-        found[name] = evaluate(model, mix).average
+        found[name] = evaluate(model, mix, near=best).average
         found[f"{name}_gap"] = worst_gap(model, mix)
     return found
 

@@ -173,7 +173,7 @@ class ExactIo(SolvedPolicy):
             if found is not None and (found.proved or self.fallback == "best"):
                 self._unproved += not found.proved
                 self._gap += found.value - found.bound
-                return _assignment(found.worker, len(view.free))
+                return found.assignment(len(view.free))
         return SolvedPolicy.assign(self, view, rng)
 
     def priorities(self, view: View) -> list[int] | None:
@@ -196,14 +196,6 @@ class ExactIo(SolvedPolicy):
         return solve_io(
             instance, formulation=self.method, time_limit=self.time_limit, tie=self.tie, seed=rng, must_admit=forced
         )
-
-
-def _assignment(worker: np.ndarray, workers: int) -> Assignment:
-    """Lists a worker from the worker of each request."""
-    chosen: list[list[int]] = [[] for _ in range(workers)]
-    for i in np.flatnonzero(worker >= 0).tolist():
-        chosen[worker[i]].append(i)
-    return Assignment(workers=tuple(map(tuple, chosen)))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,11 +7,11 @@ import pytest
 
 from lbtheory.core import InstanceError, ParameterError, SolverStatus
 from lbtheory.decode.engine import simulate
-from lbtheory.decode.exact import decide_io, solve_io, solve_spread_lex
+from lbtheory.decode.exact import Decision, decide_io, solve_io, solve_spread_lex
 from lbtheory.decode.exact import io as io_module
 from lbtheory.decode.exact.program import build_program
 from lbtheory.decode.exact.window import _relax, multiplier_bound, special_window, total_value
-from lbtheory.decode.exact.zero import Found, special_io
+from lbtheory.decode.exact.zero import special_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, decode_instance, objective
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.workload import Source, make_workload
@@ -156,13 +156,11 @@ def test_a_cut_search_says_so() -> None:
 
 def test_a_false_claim_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = decode_instance([5, 0, 3], [0, 1, 1], [1, 1, 2, 2])
-    program = build_program(instance, function="test")
-    poor = program.class_counts(Assignment(workers=((), (0,), (1,))))  # I = 5, the optimum is 3
 
-    def lie(*_: object, **__: object) -> Found:
-        return Found(y=poor, value=3, bound=3, method="search")
+    def lie(*_: object, **__: object) -> Decision:  # I = 5, the optimum is 3
+        return Decision(worker=np.array([1, 2, -1, -1]), value=3, bound=3, method="search")
 
-    monkeypatch.setattr(io_module, "special_io", lie)
+    monkeypatch.setattr(io_module, "decide_io", lie)
     found = solve_io(instance, tie="none")
     assert (found.objective, found.bound, found.gap) == (5, 3, 2)
     assert found.status is SolverStatus.FEASIBLE
@@ -240,6 +238,25 @@ def test_lives_are_the_brute_force_optimum() -> None:
         assert must <= {i for chosen in found.assignment.workers for i in chosen}
 
 
+def test_few_free_slots_in_a_window_are_searched_to_the_brute_force_optimum() -> None:
+    rng = np.random.default_rng(12)
+    for k in range(30):
+        workers, horizon = int(rng.integers(2, 4)), int(rng.integers(1, 4))
+        projected = rng.integers(0, 40, (workers, horizon + 1)).tolist()
+        free = rng.integers(0, 3, workers).tolist()
+        waiting = rng.integers(1, 20, sum(free) + int(rng.integers(0, 3))).tolist()
+        gamma = (Fraction(1), Fraction(9, 10), Fraction(1, 3))[k % 3]
+        if sum(free) == 0:
+            continue
+        instance = decode_instance([row[0] for row in projected], free, waiting, projected=projected, gamma=gamma)
+        lives = [horizon + 1] * len(waiting)
+        best = min(
+            reference.value_with_lives(projected, waiting, lives, a, gamma) for a in reference.assignments(free, waiting)
+        )
+        found = solve_io(instance, tie="none")
+        assert (found.objective, found.bound, found.method) == (best, best, "search")
+
+
 def test_a_life_changes_the_decision() -> None:
     rows = [[4, 4], [6, 0]]
     stays = decode_instance([4, 6], [1, 1], [5, 3], projected=rows)
@@ -259,8 +276,42 @@ def test_spread_lex_by_search_is_the_solver_s() -> None:
         instance = decode_instance(rng.integers(0, 60, 4), rng.integers(0, 3, 4), rng.integers(1, 13, 10))
         found, exact = solve_spread_lex(instance), solve_spread_lex(instance, shortcuts=False)
         assert found.key == found.key_bound == exact.key
-        special += found.method in ("search", "levels")
+        special += found.method in ("search", "levels", "cover")
     assert special >= 20
+
+
+def test_covering_is_the_plain_one() -> None:
+    from lbtheory.decode.exact._cover import cover
+
+    rng, seen = np.random.default_rng(13), set()
+    for _ in range(150):
+        slots = np.sort(rng.choice([1, 1, 2, 2, 3], int(rng.integers(1, 4))))[::-1].copy()
+        waiting = rng.integers(1, int(rng.choice([3, 9, 30])) + 1, int(slots.sum() + rng.integers(0, 2))).tolist()
+        sizes, counts = sorted_queue(waiting)
+        need = np.array([int(rng.integers(0, 1 + sum(sorted(waiting)[-c:]))) for c in slots])
+        single = slots == 1
+        need[single] = np.sort(need[single])[::-1]
+        y = np.zeros((len(slots), len(sizes)), np.int64)
+        found, _ = cover(sizes, counts, slots, need, 10**6, y)
+        free = [sum(waiting) + 1] * len(slots)
+        best = reference.largest_total(waiting, slots.tolist(), need.tolist(), free)
+        assert found == (best is not None)
+        if found:
+            assert (y @ sizes >= need).all() and (y.sum(axis=1) == slots).all() and (y.sum(axis=0) <= counts).all()
+        seen.add(found)
+    assert seen == {0, 1}
+    assert cover(sizes, counts, np.array([2]), np.array([1]), 0, np.zeros((1, len(sizes)), np.int64))[0] == -1
+
+
+def test_spread_lex_of_a_running_system_is_a_cover() -> None:
+    rng, methods = np.random.default_rng(14), []
+    for k in range(12):
+        loads, free = 500 + rng.integers(0, 300, 8), np.bincount(rng.integers(0, 7, 5), minlength=8)
+        instance = decode_instance(loads, free, rng.integers(1, 41, 14))
+        found, exact = solve_spread_lex(instance, seed=k), solve_spread_lex(instance, shortcuts=False)
+        assert found.key == found.key_bound == exact.key
+        methods.append(found.method)
+    assert methods.count("cover") >= 4
 
 
 def test_spread_lex_is_never_worse_than_the_answer_of_io() -> None:
@@ -299,11 +350,11 @@ def test_a_policy_with_a_time_limit_takes_the_best_known_and_counts(rule: str) -
         assert run.iterations.admitted[0] == 64 * 64 and (run.iterations.waiting == 64).all()
         assert policy.unproved <= 14  # type: ignore[attr-defined]
     if rule.startswith("spread"):
-        assert policy.unproved > 0  # type: ignore[attr-defined]
+        assert policy.unproved > 0 and policy.gap >= 0  # type: ignore[attr-defined]
     else:
         assert policy.gap >= policy.unproved  # type: ignore[attr-defined]
     policy.reset(64, 64)
-    assert policy.unproved == 0  # type: ignore[attr-defined]
+    assert policy.unproved == policy.gap == 0  # type: ignore[attr-defined]
 
 
 def test_long_runs_are_proved_step_by_step() -> None:

@@ -67,6 +67,49 @@ def test_three_workers_at_one_tenth() -> None:
         assert abs(found.average - value) < 2e-6
 
 
+@pytest.mark.parametrize("more", [{}, {"queue": 2}, {"look": 1}])
+def test_the_methods_agree(more: dict[str, int]) -> None:
+    model = build(system(2, 1, 0.3, (1, 2, 4), cap=20, **more))
+    methods = ("steps", "policies") if more.get("look") else ("events", "steps", "policies")
+    for rule in ("io", "spread-lex"):
+        found = [
+            [run.average for run in (optimum(model, method=m), best_ties(model, rule, method=m), first_come(model, method=m))]
+            + [worst_ties(model, rule, method=m).average]
+            for m in methods
+        ]
+        assert np.allclose(found, found[0], rtol=0, atol=2e-9)
+    best = optimum(model)
+    assert optimum(model, method="policies").sweeps <= 2
+    again = evaluate(model, model.first, near=first_come(model))
+    assert close(again.average, first_come(model).average) and again.sweeps <= 2
+    values = [optimum(model, method=m).values for m in methods]
+    assert np.allclose(values, values[0], rtol=0, atol=1e-7)
+    assert best.span <= 1e-10
+
+
+def test_events_take_fewer_sweeps() -> None:
+    model = build(system(2, 1, 0.1, (1, 2), cap=60))
+    assert 2 * optimum(model, method="events").sweeps < optimum(model, method="steps").sweeps
+
+
+def test_tables_are_what_chance_does() -> None:
+    model = build(system(2, 2, 0.25, (1, 2), cap=4))
+    rows, _ = model.slots_of(model.after)
+    before, _ = model.slots_of(model.before)
+    for y in (0, len(rows) // 2, len(rows) - 1):
+        law: dict[tuple[tuple[int, ...], ...], float] = {}
+        for leave in product((True, False), repeat=4):
+            loads = [0 if gone else min(model.workload(a) + 1, 4) for gone, a in zip(leave, rows[y].ravel(), strict=True)]
+            state = tuple(sorted((tuple(sorted(loads[:2])), tuple(sorted(loads[2:])))))
+            law[state] = law.get(state, 0.0) + math.prod(0.25 if gone else 0.75 for gone in leave)
+        found: dict[tuple[tuple[int, ...], ...], float] = {}
+        for j in range(model.start[y], model.start[y + 1]):
+            state = tuple(sorted(tuple(sorted(model.workload(a) for a in row)) for row in before[model.to[j]]))
+            found[state] = found.get(state, 0.0) + model.weight[j]
+        assert found == pytest.approx(law, abs=1e-14)
+    assert model.nbytes < 100_000 and model.to.dtype == np.int32
+
+
 def test_no_gap_at_two_fifths() -> None:
     model = build(system(3, 1, 2 / 5, (1, 2), cap=40))
     assert close(optimum(model).average, best_ties(model, "io").average)
@@ -183,6 +226,12 @@ def test_bad_input() -> None:
     model = build(system(2, 1, 0.5, (1, 2), cap=5))
     with pytest.raises(UnknownNameError):
         best_ties(model, "io_0")
+    with pytest.raises(UnknownNameError):
+        optimum(model, method="howard")
+    with pytest.raises(ParameterError, match="`method`"):
+        optimum(build(system(2, 1, 0.5, (1, 2), cap=5, look=1)), method="events")
+    with pytest.raises(ParameterError, match="Lower the cap"):
+        build(system(2, 2, 0.02, (1, 2), cap=400))
     with pytest.raises(ParameterError, match="`mix` of `evaluate`"):
         evaluate(model, model.first * 0.5)
     with pytest.raises(ParameterError, match="uniform"):
