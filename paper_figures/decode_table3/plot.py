@@ -2,22 +2,13 @@
 
 import pandas as pd
 
+from lbtheory.plots.methods import METHODS
 from lbtheory.plots.panels import published_beside_reproduced
 from lbtheory.study.statements import published_ratios
 
 TITLE = "Table 3: imbalance of JSQ over that of each method"
 REFERENCE = "decode paper, Table 3"
 
-LABELS = {
-    "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
-    "brh:beta=14.67,gamma=0.64": "BR-H (14.67, 0.64)",
-    "brh:beta=14.67,gamma=0.64,predictor=survival": "BR-H Survival",
-    "brh:beta=14.67,gamma=0.64,predictor=survival,projection=hazard": "BR-H Survival, hazard",
-    "brh:beta=14.67,gamma=0.64,predictor=exact-match": "BR-H ExactMatch",
-    "brh:beta=14.67,gamma=0.64,predictor=learned/every=128/samples=20000": "BR-H learned",
-    "level-h:predictor=survival": "LEVEL-H+ Survival",
-    "level-h:predictor=exact-match": "LEVEL-H+ ExactMatch",
-}
 COLUMNS = {
     "workload": "workload",
     "method": "method",
@@ -40,7 +31,7 @@ COLUMNS = {
 def compare(tables):
     """The table, one row a workload, cap and method."""
     data = _joined(tables)
-    data["method"] = data["policy"].map(lambda name: LABELS.get(name, name))
+    data["method"] = data["policy"].map(lambda name: METHODS.get(name, name))
     data["tpot"] = 1000 * data["tpot_p95"]
     return data[list(COLUMNS)]
 
@@ -59,7 +50,7 @@ def draw(tables):
             "high": data["ratio"] + data["ratio_half"],
         }
     )
-    return published_beside_reproduced(points, labels=LABELS, quantity="mean imbalance of JSQ ÷ that of the method")
+    return published_beside_reproduced(points, labels=METHODS, quantity="mean imbalance of JSQ ÷ that of the method")
 
 
 def numbers(tables):
@@ -97,7 +88,7 @@ def statements(tables):
     """Ratios to JSQ that the paper's Table 3 gives, without a cap."""
     data = _joined(tables)
     data = data[(data["overtake"] == "none") & (data["policy"] != "jsq")]
-    return published_ratios(data, lambda row: f"{row.workload}, {LABELS.get(row.policy, row.policy)}")
+    return published_ratios(data, lambda row: f"{row.workload}, {METHODS.get(row.policy, row.policy)}")
 
 
 def _joined(tables):

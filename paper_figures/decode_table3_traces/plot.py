@@ -4,22 +4,13 @@ import numpy as np
 import pandas as pd
 
 from lbtheory.decode.traces.public import left_out
+from lbtheory.plots.methods import BRH, METHODS
 from lbtheory.plots.sweeps import matrix
 
 TITLE = "Table 3's methods on public traces"
 REFERENCE = "methods of the decode paper, Table 3; public traces"
 TABLES = ("decode-table3",)
 
-BRH = "brh:beta=14.67,gamma=0.64"
-LABELS = {
-    "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
-    BRH: "BR-H (14.67, 0.64)",
-    f"{BRH},predictor=survival": "BR-H Survival",
-    f"{BRH},predictor=survival,projection=hazard": "BR-H Survival, hazard",
-    f"{BRH},predictor=exact-match": "BR-H ExactMatch",
-    "level-h:predictor=survival": "LEVEL-H+ Survival",
-    "level-h:predictor=exact-match": "LEVEL-H+ ExactMatch",
-}
 NAMED = {
     "token-jsq": "token-JSQ",
     "br0": "BR-0",
@@ -49,7 +40,7 @@ def compare(tables):
     rows = _rows(tables)
     if len(rows) == 0:
         return None
-    rows["method"] = rows["policy"].map(lambda name: LABELS.get(name, name))
+    rows["method"] = rows["policy"].map(lambda name: METHODS.get(name, name))
     rows["tpot"] = 1000 * rows["tpot_p95"]
     return rows[list(COLUMNS)]
 
@@ -62,7 +53,7 @@ def draw(tables):
     ratios.loc["geometric mean"] = np.exp(np.log(ratios.astype(float)).mean())
     return matrix(
         ratios,
-        labels=LABELS,
+        labels=METHODS,
         quantity="mean imbalance of JSQ ÷ that of the method, cap 64; blue is better than JSQ, the best of a row is bold",
     )
 

@@ -1,20 +1,12 @@
 """Ratios of mean imbalance to JSQ's against the number of workers, published beside reproduced."""
 
+from lbtheory.plots.methods import BRH, METHODS
 from lbtheory.plots.sweeps import curves
 from lbtheory.study.statements import published_ratios
 
 TITLE = "Table 4: 4, 8 and 16 workers"
 REFERENCE = "decode paper, Table 4"
 
-BRH = "brh:beta=14.67,gamma=0.64"
-LABELS = {
-    "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
-    BRH: "BR-H (14.67, 0.64)",
-    f"{BRH},predictor=survival": "BR-H Survival",
-    f"{BRH},predictor=exact-match": "BR-H ExactMatch",
-    "level-h:predictor=survival": "LEVEL-H+ Survival",
-    "level-h:predictor=exact-match": "LEVEL-H+ ExactMatch",
-}
 SHOWN = ("br0", BRH, "level-plus", "level-h")
 BASELINES = ("random", "rr", "p2c", "jsq")
 COLUMNS = {
@@ -40,7 +32,7 @@ COLUMNS = {
 def compare(tables):
     """One row a number of workers, cap and method."""
     data = _joined(tables)
-    data["method"] = data["policy"].map(lambda name: LABELS.get(name, name))
+    data["method"] = data["policy"].map(lambda name: METHODS.get(name, name))
     data["tpot"] = 1000 * data["tpot_p95"]
     return data[list(COLUMNS)]
 
@@ -58,7 +50,7 @@ def draw(tables):
         y="ratio",
         series="policy",
         panel="panel",
-        labels=LABELS,
+        labels=METHODS,
         xlabel="workers G",
         ylabel="mean imbalance of JSQ ÷ that of the method",
         xlog=2,
@@ -86,7 +78,7 @@ def statements(tables):
     """Ratios to JSQ that the paper's Table 4 gives, without a cap."""
     data = _joined(tables)
     data = data[(data["overtake"] == "none") & (data["policy"] != "jsq")]
-    return published_ratios(data, lambda row: f"G = {row.workers}, {LABELS.get(row.policy, row.policy)}")
+    return published_ratios(data, lambda row: f"G = {row.workers}, {METHODS.get(row.policy, row.policy)}")
 
 
 def _joined(tables):

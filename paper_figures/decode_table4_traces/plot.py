@@ -3,14 +3,13 @@
 import numpy as np
 
 from lbtheory.decode.traces.public import left_out
+from lbtheory.plots.methods import BRH, METHODS
 from lbtheory.plots.sweeps import curves
 
 TITLE = "Table 4's methods on public traces"
 REFERENCE = "methods of the decode paper, Table 4; public traces"
 TABLES = ("decode-table4",)
 
-BRH = "brh:beta=14.67,gamma=0.64"
-LABELS = {BRH: "BR-H (14.67, 0.64)", "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)"}
 SHOWN = ("br0", BRH, "level-plus", "level-h")
 COLUMNS = {
     "workload": "trace",
@@ -32,7 +31,7 @@ def compare(tables):
     rows = _rows(tables)
     if len(rows) == 0:
         return None
-    rows["method"] = rows["policy"].map(lambda name: LABELS.get(name, name))
+    rows["method"] = rows["policy"].map(lambda name: METHODS.get(name, name))
     rows["tpot"] = 1000 * rows["tpot_p95"]
     return rows[list(COLUMNS)]
 
@@ -49,7 +48,7 @@ def draw(tables):
         y="ratio",
         series="policy",
         panel="workload",
-        labels=LABELS,
+        labels=METHODS,
         ylabel="JSQ ÷",
         xlabel="workers",
         xlog=2,

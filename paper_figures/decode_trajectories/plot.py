@@ -1,5 +1,6 @@
 """Trajectories of every method of Table 3 on the first workload."""
 
+from lbtheory.plots.methods import METHODS
 from lbtheory.plots.segments import COLUMNS as COLUMNS
 from lbtheory.plots.segments import segment_figure, segment_idle, segment_table
 
@@ -7,23 +8,15 @@ TITLE = "Loads of eight workers, proprietary-like workload, every method"
 REFERENCE = "decode paper, Figure 4 and EC.7"
 TABLES = ("decode-trajectories",)
 
-BRH = "brh:beta=14.67,gamma=0.64"
-LABELS = {
-    "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
-    BRH: "BR-H (14.67, 0.64)",
-    f"{BRH},predictor=survival": "BR-H Survival",
-    f"{BRH},predictor=exact-match": "BR-H ExactMatch",
-}
-
 
 def compare(tables):
     """Mean imbalance of the segment beside the published one of the whole run."""
-    return segment_table(_rows(tables), LABELS, tables["published"])
+    return segment_table(_rows(tables), METHODS, tables["published"])
 
 
 def draw(tables):
     """A panel a number of workers and method."""
-    return segment_figure(_rows(tables), LABELS)
+    return segment_figure(_rows(tables), METHODS)
 
 
 def numbers(tables):

@@ -3,18 +3,16 @@
 import numpy as np
 import pandas as pd
 
+from lbtheory.plots.methods import METHODS
 from lbtheory.plots.sweeps import matrix
 
 TITLE = "LEVEL+ beside BalanceRoute at an overtaking cap of 64"
 REFERENCE = "lbtheory; BalanceRoute as in the decode paper"
 
-LABELS = {
-    "brh:beta=14.67,gamma=0.64": "BR-H (14.67, 0.64)",
-    "brh:beta=43,gamma=0.86": "BR-H (43, 0.86)",
+LABELS = METHODS | {
     "brh:beta=43,gamma=0.86,predictor=survival": "BR-H Survival",
     "level:window=32": "LEVEL, W 32",
     "level-plus:window=4,overtake=16": "LEVEL+, W 4, D 16",
-    "level-h:predictor=survival": "LEVEL-H+ Survival",
 }
 BLIND = ("token-jsq", "br0", "level:window=32", "level-plus", "level-plus:window=4,overtake=16")
 COLUMNS = {
