@@ -4,7 +4,7 @@ TITLE = "Eight workers over 1,500 iterations"
 REFERENCE = "decode paper, Figure 4"
 SECONDS = {"quick": 1, "full": 1}  # one process
 
-POLICIES = ["jsq", "token-jsq", "br0", "brh:beta=14.67,gamma=0.64", "level-plus"]
+POLICIES = ["jsq", "token-jsq", "br0", "brh:beta=14.67,gamma=0.64", "level-plus", "level-h"]
 PARAMETERS = {
     "workload": "proprietary-like",
     "policies": POLICIES,

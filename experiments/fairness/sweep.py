@@ -7,6 +7,8 @@ SECONDS = {"quick": 55, "full": 4_000}  # one process
 SOURCE = {"p": "1/100", "prompts": "uniform:1000", "tenants": "1,4"}
 SYSTEM = {"workload": "geometric 1/100, U{1..1000}", "source": SOURCE, "workers": 8, "slots": 16, "queue": 64, "warmup": 500}
 RULES = ["br0", "br0:greedy=0", "level-plus"]
+FORECASTING = ["brh:beta=14.67,gamma=0.64", "level-h"]
+"""With the oracle's forecasts, under the overtaking cap alone."""
 OVERTAKES = (0, 4, 16, 64, 256, None)
 PATIENCES = (0, 55, 70, 100, 200, 800)
 BONUSES = (0.1, 0.5, 2.0, 10.0, 50.0)
@@ -37,7 +39,9 @@ def cells(scale):
     for seed in range(SEEDS[scale]):
         steps, plain = STEPS[scale], PLAIN_STEPS[scale]
         for cap in OVERTAKES:
-            found.append(_cell("overtaking cap", -1.0 if cap is None else float(cap), ["jsq", *RULES], cap, seed, steps))
+            found.append(
+                _cell("overtaking cap", -1.0 if cap is None else float(cap), ["jsq", *RULES, *FORECASTING], cap, seed, steps)
+            )
         for patience in PATIENCES:
             policies = [_with(name, f"patience={patience}") for name in RULES]
             found.append(_cell("waiting cap", float(patience), ["jsq", *policies], None, seed, steps))

@@ -8,7 +8,7 @@ JSQ_ROW = {"jsq_imbalance": 215_110.0, "jsq_throughput": 843.0, "jsq_tpot_p95": 
 SYSTEM = {"workload": "proprietary-like", "slots": 8, "queue": 64, "warmup": 4_000, "recurrence": 0.5, "calibrated_on": 8}
 BETAS, GAMMAS = (1, 24, 48, 96), (0.5, 0.7, 0.9, 1.0)
 HORIZONS = (0, 10, 20, 40, 50, 80, 160)
-FORECASTS = ("oracle", "noisy/error=0.5", "exact-match", "survival")
+FORECASTS = ("oracle", "noisy/error=0.5", "exact-match", "survival", "learned/every=128/samples=20000")
 
 
 def _brh(**options):

@@ -1,11 +1,12 @@
-"""Eight worker trajectories for five policies."""
+"""Eight worker trajectories for six policies."""
 
+from lbtheory.plots.methods import BRH
 from lbtheory.plots.panels import trajectories
 
 TITLE = "Figure 4: loads of eight workers"
 REFERENCE = "decode paper, Figure 4"
 
-LABELS = {"brh:beta=14.67,gamma=0.64": "BR-H oracle"}
+LABELS = {BRH: "BR-H oracle", "level-h": "LEVEL-H+ oracle"}
 
 
 def draw(tables):
@@ -22,6 +23,7 @@ def numbers(tables):
         "jsq": 100 * idle["jsq"],
         "token": 100 * idle["token-jsq"],
         "br0": 100 * idle["br0"],
-        "brh": 100 * idle["brh:beta=14.67,gamma=0.64"],
+        "brh": 100 * idle[BRH],
         "level": 100 * idle["level-plus"],
+        "level_h": 100 * idle["level-h"],
     }

@@ -1,11 +1,12 @@
 """Imbalance against the longest wait, by control."""
 
+from lbtheory.plots.methods import BRH
 from lbtheory.plots.sweeps import curves
 
 TITLE = "Fairness: imbalance against the longest wait"
 REFERENCE = "lbtheory; the decode paper's conclusion lists it as open"
 
-LABELS = {"br0:greedy=0": "BR-0, S_greedy = 0", "io": "IO_0 exact"}
+LABELS = {BRH: "BR-H oracle", "level-h": "LEVEL-H+ oracle", "br0:greedy=0": "BR-0, S_greedy = 0", "io": "IO_0 exact"}
 COLUMNS = {
     "factor": "control",
     "value": "value",
@@ -59,6 +60,8 @@ def numbers(tables):
     ):
         for rule, text in (("br0", "br0"), ("greedy", "br0:greedy=0"), ("plus", "level-plus")):
             found[f"{name}_{rule}"], found[f"{name}_{rule}_wait"] = rows.loc[(*key, text), ["ratio", "wait_max"]]
+    for name, rule in (("brh", BRH), ("h", "level-h")):
+        found[f"cap_{name}"], found[f"cap_{name}_wait"] = rows.loc[("overtaking cap", 64.0, rule), ["ratio", "wait_max"]]
     for name, key in (
         ("ten", ("bonus on waits", 10.0, "br0:greedy=0")),
         ("fifty", ("bonus on waits", 50.0, "br0:greedy=0")),

@@ -21,7 +21,8 @@ COLUMNS = {
     "throughput": "tok/s",
     "wait_max": "longest wait, iterations",
 }
-TINTS = {**FORECASTS, "noisy/error=0.5": FORECASTS["noisy"]}
+LEARNED = "learned/every=128/samples=20000"
+TINTS = {**FORECASTS, "noisy/error=0.5": FORECASTS["noisy"], LEARNED: FORECASTS["learned"]}
 MAP = {"0.5": "#c6dbef", "0.7": "#6baed6", "0.9": "#2171b5", "1.0": "#08306b"}
 
 
@@ -53,7 +54,13 @@ def draw(tables):
         series="series",
         panel="panel",
         labels={name: f"γ = {name}" for name in MAP}
-        | {"oracle": "oracle", "exact-match": "ExactMatch", "survival": "Survival", "noisy/error=0.5": "oracle, error 0.5"},
+        | {
+            "oracle": "oracle",
+            "exact-match": "ExactMatch",
+            "survival": "Survival",
+            "noisy/error=0.5": "oracle, error 0.5",
+            LEARNED: "learned",
+        },
         tints=TINTS | MAP,
         ylabel="imbalance of JSQ ÷",
         xlog=2,

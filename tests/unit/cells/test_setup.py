@@ -87,7 +87,9 @@ def test_file(tmp_path):
     assert len(read_setup(written(tmp_path, "[scenario]\ncells = 3\n")).scenario.cells) == 3
 
 
-@pytest.mark.parametrize("field", [f for f in fields(Parameters) if f.default is not None and f.name != "affinity"], ids=str)
+@pytest.mark.parametrize(
+    "field", [f for f in fields(Parameters) if f.default is not None and f.name != "affinity"], ids=lambda f: f.name
+)
 def test_every_parameter_can_be_set(tmp_path, field):
     text = (
         {True: "true", False: "false"}.get(field.default, field.default) if isinstance(field.default, bool) else field.default
