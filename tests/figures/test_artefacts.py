@@ -36,7 +36,7 @@ def test_figure4_shows_its_table(tmp_path: Path) -> None:
     outcome = rebuild(["decode-fig4"], scale="quick", out=tmp_path, root=CATALOGUE.root)
     assert outcome.exit_code == 0
     table = pd.read_csv(tmp_path / "decode-fig4" / "table.csv")
-    assert len(table) == 5 * 1_500
+    assert len(table) == 6 * 1_500
     figure = CATALOGUE.artefacts["decode-fig4"].plot.draw({"decode-fig4": table})
     jsq = table[table["policy"] == "jsq"]
     drawn = {tuple(line.get_ydata().round(6)) for line in figure.axes[0].get_lines() if len(line.get_ydata()) == 1_500}
