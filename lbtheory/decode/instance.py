@@ -75,6 +75,11 @@ class DecodeInstance:
         return min(len(self.waiting), int(self.free.sum()))
 
     @property
+    def has_priorities(self) -> bool:
+        """Whether priorities decide anything: some are positive, and not every waiting request is admitted."""
+        return self.priorities is not None and bool(self.priorities.any()) and self.admissions < len(self.waiting)
+
+    @property
     def active(self) -> np.ndarray:
         """Active counts as count rules see them, ``max(free) − free_g`` (only differences matter to them)."""
         return readonly(self.free.max() - self.free)

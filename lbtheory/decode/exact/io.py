@@ -16,7 +16,7 @@ from lbtheory.decode.exact.model import FORMULATIONS, Clock, CountModel, Search
 from lbtheory.decode.exact.program import Program, build_program, first_come
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
-from lbtheory.decode.exact.weighted import has_priorities, solve_with_priorities
+from lbtheory.decode.exact.weighted import solve_with_priorities
 from lbtheory.decode.exact.weights import Weights, integer_weights
 from lbtheory.decode.exact.window import applies_to_window, search_window, special_window
 from lbtheory.decode.exact.zero import Decision, Found, covers, decide_io
@@ -86,7 +86,7 @@ def solve_io(
                 instance, chosen, policy="io", bound=Fraction(direct.bound), seconds=clock.seconds, method=direct.method
             )
     program = build_program(instance, must_admit, function="solve_io")
-    if has_priorities(program):
+    if instance.has_priorities:
         if warm_start is not None:
             check_warm_start(program, warm_start, function="solve_io")
         return solve_with_priorities(program, warm_start, search, shortcuts=shortcuts)

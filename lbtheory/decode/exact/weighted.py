@@ -26,16 +26,10 @@ GRID_LIMIT = 30_000
 """Largest number of assignments (times offsets) that are all tried; a few milliseconds."""
 
 
-def has_priorities(program: Program) -> bool:
-    """Whether priorities decide anything: some are positive, and not every waiting request is admitted."""
-    costs = program.instance.priorities
-    return costs is not None and bool(costs.any()) and program.instance.admissions < len(costs)
-
-
 def solve_with_priorities(
     program: Program, warm_start: Assignment | None, search: Search, *, shortcuts: bool = True
 ) -> Solution:
-    """IO_H of a program that `has_priorities`: every assignment where they are few, else CP-SAT.
+    """IO_H of an instance that `DecodeInstance.has_priorities`: every assignment where they are few, else CP-SAT.
 
     Raises
     ------

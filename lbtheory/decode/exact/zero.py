@@ -127,7 +127,7 @@ class Decision:
 
 def covers(instance: DecodeInstance) -> bool:
     """Whether `decide_io` covers this instance (without requests that must be admitted, and without priorities)."""
-    plain = instance.horizon == 0 and instance.workers > 1 and instance.priorities is None
+    plain = instance.horizon == 0 and instance.workers > 1 and not instance.has_priorities
     return plain and 0 < int(instance.free.sum()) <= len(instance.waiting)
 
 

@@ -91,3 +91,12 @@ def test_refused() -> None:
         solve_io(both)
     with pytest.raises(ParameterError, match="must be io"):
         solve(decode_instance([1, 2], [1, 0], [3, 4], priorities=[1, 2]), "min-max")
+
+
+def test_priorities_of_zero_leave_the_special_method() -> None:
+    """An empty system in its first iteration, when nobody has waited: closed without the solver."""
+    rng = np.random.default_rng(0)
+    waiting = rng.integers(1, 1001, 192)
+    instance = decode_instance(np.zeros(8, int), np.full(8, 16), waiting, priorities=np.zeros(192, int))
+    found = solve_io(instance, time_limit=5)
+    assert found.status is SolverStatus.OPTIMAL and found.method != "cp-sat"
