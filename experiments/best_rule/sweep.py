@@ -1,6 +1,6 @@
 """LEVEL-X beside LEVEL+, exact IO_0, BR-0 and FCFS from weak to strong control, tuning half and held-out half; data only."""
 
-from lbtheory.decode.traces.public import PUBLIC, public_traces
+from lbtheory.decode.traces.public import PUBLIC, SYSTEMS, public_traces
 
 TITLE = "The best prediction-free rule: tuned on half of the workloads, reported on the other half"
 REFERENCE = "lbtheory; BR-0 and IO_0 as in the decode paper"
@@ -8,21 +8,6 @@ SECONDS = {"quick": 150, "full": 1_200}  # one process
 
 POLICIES = ["level-plus", "level-x", "br0", "jsq"]
 EXACT = ["level-plus", "level-x", "io:fallback=best,time_limit=0.2"]
-SHAPES = {
-    "Etalon bwb": [(8, 16), (8, 128)],
-    "Etalon ShareGPT": [(8, 64)],
-    "Mooncake conversation": [(8, 16), (64, 16)],
-    "Mooncake synthetic": [(8, 8)],
-    "ServeGen R1": [(8, 16)],
-    "Azure 2023 conversation": [(8, 16)],
-    "Azure 2023 code": [(8, 16)],
-    "Vidur arXiv": [(8, 16)],
-    "APEX creation, Llama": [(4, 8)],
-    "APEX creation, Mistral": [(4, 8)],
-    "APEX LMSYS": [(4, 8)],
-    "APEX summarisation": [(4, 8)],
-    "ShareGPT 300": [(4, 8)],
-}
 # p, prompts, iterations, (workers, slots)
 TUNING = [
     ("1/1000", "uniform:4000", 20_000, (8, 64)),
@@ -65,7 +50,7 @@ def cells(scale):
         part = "held out" if number % 2 else "tuning"
         warmup = 30 if "APEX" in name or "300" in name else 500
         if name in at_hand:
-            found += [_run(part, name, {"public": name}, s, POLICIES, warmup, None, SEEDS[part]) for s in SHAPES[name]]
+            found += [_run(part, name, {"public": name}, s, POLICIES, warmup, None, SEEDS[part]) for s in SYSTEMS[name]]
     for repeat in range(REPEATS[scale]):
         for part, laws in (("tuning", TUNING), ("held out", HELD_OUT)):
             seed = SEEDS[part] + repeat

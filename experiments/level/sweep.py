@@ -1,6 +1,6 @@
 """LEVEL and LEVEL+ beside BalanceRoute on many workloads, and the price of fairness; data only."""
 
-from lbtheory.decode.traces.public import public_traces
+from lbtheory.decode.traces.public import SYSTEMS, public_traces
 
 TITLE = "Levelling beside BalanceRoute: evidence, where it loses, and the frontier of waits"
 REFERENCE = "lbtheory; BalanceRoute as in the decode paper, section 5"
@@ -27,21 +27,6 @@ SYNTHETIC = [
     ("geometric 1/1000, U{1..4000}", {"p": "1/1000", "prompts": "uniform:4000"}, [(8, 64)]),
     ("geometric 1/20, U{1..50}", {"p": "1/20", "prompts": "uniform:50"}, [(8, 64)]),
 ]
-PUBLIC = {
-    "Etalon bwb": [(8, 16), (8, 128)],
-    "Etalon ShareGPT": [(8, 64)],
-    "Mooncake conversation": [(8, 16), (64, 16)],
-    "Mooncake synthetic": [(8, 8)],
-    "ServeGen R1": [(8, 16)],
-    "Azure 2023 conversation": [(8, 16)],
-    "Azure 2023 code": [(8, 16)],
-    "Vidur arXiv": [(8, 16)],
-    "APEX creation, Llama": [(4, 8)],
-    "APEX creation, Mistral": [(4, 8)],
-    "APEX LMSYS": [(4, 8)],
-    "APEX summarisation": [(4, 8)],
-    "ShareGPT 300": [(4, 8)],
-}
 FRONTIER = ("Azure-2024-like", "proprietary-like", "Etalon ShareGPT", "Mooncake conversation")
 CAPS = (0, 4, 16, 64, 256, 1_024, None)
 RULES = ["br0", "brh:beta=43,gamma=0.86", "level-plus", "level-h"]
@@ -51,7 +36,7 @@ LAW_STEPS = 20_000
 
 def _systems():
     found = list(SYNTHETIC)
-    found += [(name, {"public": name, "filters": [["first", "8000"]]}, PUBLIC[name]) for name in public_traces()]
+    found += [(name, {"public": name, "filters": [["first", "8000"]]}, SYSTEMS[name]) for name in public_traces()]
     return found
 
 

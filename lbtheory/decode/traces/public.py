@@ -30,6 +30,23 @@ PUBLIC: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """File and reading options by name."""
 
+SYSTEMS = {
+    "Etalon bwb": [(8, 16), (8, 128)],
+    "Etalon ShareGPT": [(8, 64)],
+    "Mooncake conversation": [(8, 16), (64, 16)],
+    "Mooncake synthetic": [(8, 8)],
+    "ServeGen R1": [(8, 16)],
+    "Azure 2023 conversation": [(8, 16)],
+    "Azure 2023 code": [(8, 16)],
+    "Vidur arXiv": [(8, 16)],
+    "APEX creation, Llama": [(4, 8)],
+    "APEX creation, Mistral": [(4, 8)],
+    "APEX LMSYS": [(4, 8)],
+    "APEX summarisation": [(4, 8)],
+    "ShareGPT 300": [(4, 8)],
+}
+"""Workers and slots of the systems that experiments on rules replay each of them with."""
+
 
 def public_traces() -> dict[str, dict[str, Any]]:
     """The public traces that are at hand, as fields of `lbtheory.decode.workload.Source` (outputs of zero are dropped)."""

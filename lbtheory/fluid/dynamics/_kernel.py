@@ -39,7 +39,7 @@ def advance(  # type: ignore[no-untyped-def]
     room, cubics = np.empty((ROOM, n.size)), np.empty((n.size, 4))
     flat_cost, flat_flow, sending = ring_cost.reshape(-1), ring_flow.reshape(-1), rates[0, :, 0].copy()
     if quick:
-        begin_lanes(begin, mask, coupled, first, chunk, x, support, places, rows, ring_cost.reshape(-1))
+        begin_lanes(begin, mask, coupled, first, chunk, x, support, places, rows, flat_cost)
     for k in range(begin, end):
         r = k - begin if varies else 0
         s = k - begin if capacity_varies else 0
