@@ -39,7 +39,7 @@ def decode(
     t_mean: Annotated[float, typer.Option(help="Seconds a token of the mean load.")] = 0.0,
     steps: Annotated[int | None, typer.Option(min=1, help="Iterations; 20000 when saturated, else all.")] = None,
     warmup: Annotated[
-        int | None, typer.Option(min=0, help="Iterations left out of the means; 2000 when saturated, else 0.")
+        int | None, typer.Option(min=0, help="Iterations left out of the means; 2000 when saturated, at most half; else 0.")
     ] = None,
     start: Annotated[str, typer.Option(help="empty, or residual: begin near stationarity.")] = "empty",
     prefill: Annotated[str | None, typer.Option(help="Prefill pool before release: WORKERS:BATCH:FIXED:PER_TOKEN.")] = None,
@@ -110,7 +110,8 @@ def decode(
     work = make_workload(
         source, workers=workers, slots=slots, release=release, queue=queue, start=start, prefill=prefill, steps=steps, seed=seed
     )
-    steps, warmup = work.default_steps(steps), work.default_warmup(warmup)
+    steps = work.default_steps(steps)
+    warmup = work.default_warmup(warmup, steps)
     policies = {text: make_policy(text, history=work.history, overtake=cap, cap_all=cap_all) for text in policy}
     with _Progress(len(work.stream)) as progress:
         result = compare(
@@ -179,7 +180,7 @@ def _print_comparison(result: "Comparison", config: dict[str, Any], requests: in
     """What was run, what was done to the trace, and the table."""
     from rich.console import Console
 
-    from lbtheory.decode.show import comparison_table, tenants_table
+    from lbtheory.decode.show import comparison_table, proofs_lines, tenants_table
 
     system = f"G = {config['workers']}, B = {config['slots']}"
     typer.echo(f"{requests:,} requests, {system}, release {config['release']}, warm-up {config['warmup']}")
@@ -188,6 +189,8 @@ def _print_comparison(result: "Comparison", config: dict[str, Any], requests: in
     console = Console()
     console.width = console.width if console.is_terminal else max(console.width, 150)
     console.print(comparison_table(result, config["level"]))
+    for line in proofs_lines(result):
+        typer.echo(line)
     if config["tenants"]:
         console.print(tenants_table(result))
 

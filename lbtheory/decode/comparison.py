@@ -1,12 +1,12 @@
 """Several policies on one stream: summaries, and paired ratios and differences against the first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lbtheory.core import ParameterError
 from lbtheory.decode.engine import simulate
-from lbtheory.decode.policies.base import Policy
+from lbtheory.decode.policies.base import DecisionProofs, Policy
 from lbtheory.decode.records import Run
 from lbtheory.decode.statistics import Estimate, check_level, paired_difference, paired_ratio
 from lbtheory.decode.stream import RequestStream
@@ -34,17 +34,19 @@ class Paired:
 class Comparison:
     """Summaries by the policy's name, runs where they were kept, and pairs with the reference (the first name).
 
+    ``proofs`` says of policies that solve a program at every step how many decisions stayed without proof.
     ``left_out`` names the policies that an interrupt (Ctrl-C) left out; what was finished before is here.
     """
 
     reference: str
     summaries: Mapping[str, Summary]
     paired: Mapping[str, Paired]
+    proofs: Mapping[str, DecisionProofs]
     runs: Mapping[str, Run]
     left_out: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """``{"policies", "paired", "notes"}``."""
+        """``{"policies", "paired", "proofs", "notes"}``; ``proofs`` has the policies that solve a program at every step."""
         notes = {}
         for name, pair in self.paired.items():
             if pair.imbalance_sum_ratio is None:
@@ -63,6 +65,7 @@ class Comparison:
         return {
             "policies": {name: summary.as_json() for name, summary in self.summaries.items()},
             "paired": {name: pair.as_json() for name, pair in self.paired.items()},
+            "proofs": {name: asdict(proofs) for name, proofs in self.proofs.items()},
             "notes": notes,
         }
 
@@ -111,6 +114,7 @@ def compare(
     timing = timing or StepTime()
     summaries: dict[str, Summary] = {}
     paired: dict[str, Paired] = {}
+    proofs: dict[str, DecisionProofs] = {}
     runs: dict[str, Run] = {}
     base = None
     for name, policy in policies.items():
@@ -141,7 +145,17 @@ def compare(
                 imbalance_sum_ratio=paired_ratio(base, series, level),
                 imbalance_sum_difference=paired_difference(base, series, level),
             )
+        solved = policy.proofs()
+        if solved is not None:
+            proofs[name] = solved
         if name in keep:
             runs[name] = run
     left_out = tuple(name for name in policies if name not in summaries)
-    return Comparison(reference=next(iter(policies)), summaries=summaries, paired=paired, runs=runs, left_out=left_out)
+    return Comparison(
+        reference=next(iter(policies)),
+        summaries=summaries,
+        paired=paired,
+        proofs=proofs,
+        runs=runs,
+        left_out=left_out,
+    )

@@ -45,7 +45,7 @@ def long_run(
         raise KeyboardInterrupt
     records = []
     for name in policies:
-        summary, pair, run = result.summaries[name], result.paired.get(name), result.runs[name]
+        summary, pair, run, proofs = result.summaries[name], result.paired.get(name), result.runs[name], result.proofs.get(name)
         difference = None if pair is None else pair.imbalance_sum_difference
         waiting = waiting_sizes(run)[warmup:]
         fifth = max(1, len(waiting) // 5)
@@ -69,7 +69,7 @@ def long_run(
                 "wait_mean": summary.wait_iterations.mean,
                 "wait_max": summary.wait_iterations.maximum,
                 "oldest": oldest_waiting(run),
-                "unproved": getattr(made[name], "unproved", None),
+                "unproved": None if proofs is None else proofs.unproved,
                 "offered": float(run.requests.prompts[run.requests.release_iteration > 0].mean()),
                 **{f"waiting_{j}": float(share.mean()) for j, share in enumerate(np.array_split(waiting, TENTHS))},
             }

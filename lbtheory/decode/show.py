@@ -52,6 +52,15 @@ def comparison_table(comparison: Comparison, level: float) -> Table:
     return table
 
 
+def proofs_lines(comparison: Comparison) -> list[str]:
+    """One line a policy that solves a program at every step: decisions, and how many of them without proof."""
+    lines = []
+    for name, p in comparison.proofs.items():
+        rest = f"; the other {p.unproved:,} may lose {number(p.gap / p.unproved)} each on average" if p.unproved else ""
+        lines.append(f"{name}: {p.decisions:,} decisions, {p.decisions - p.unproved:,} proved optimal{rest}")
+    return lines
+
+
 def tenants_table(comparison: Comparison) -> Table:
     """One row a policy and tenant: waits of the requests released after the warm-up."""
     table = Table(title="waits by tenant, iterations", title_justify="left")

@@ -37,11 +37,13 @@ class Workload:
         """``steps``, or the default: 20,000 iterations when saturated, else all."""
         return SATURATED_STEPS if steps is None and self.stream.releases.kind == "saturated" else steps
 
-    def default_warmup(self, warmup: int | None) -> int:
-        """``warmup``, or the default: 2,000 iterations when saturated, else none."""
+    def default_warmup(self, warmup: int | None, steps: int | None) -> int:
+        """``warmup``, or the default: 2,000 of ``steps`` iterations when saturated, at most half of them; else none."""
         if warmup is not None:
             return warmup
-        return SATURATED_WARMUP if self.stream.releases.kind == "saturated" else 0
+        if self.stream.releases.kind != "saturated":
+            return 0
+        return SATURATED_WARMUP if steps is None else min(SATURATED_WARMUP, steps // 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

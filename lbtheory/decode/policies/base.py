@@ -182,6 +182,25 @@ class CompiledRule:
     indexed: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionProofs:
+    """What is known of the decisions of a run of a policy that solves a program at every step.
+
+    Attributes
+    ----------
+    decisions : int
+        Programs that were solved: one in each iteration in which some request could be admitted.
+    unproved : int
+        Of these, taken without a proof that they are optimal.
+    gap : float
+        Sum over the unproved decisions of the objective less its proved lower bound, in the units of the objective.
+    """
+
+    decisions: int
+    unproved: int
+    gap: float
+
+
 class Policy(ABC):
     """Base of all policies.
 
@@ -218,6 +237,10 @@ class Policy(ABC):
 
     def compiled(self, workers: int) -> CompiledRule | None:
         """The compiled form, or None when only the plain engine can run the policy."""
+        return None
+
+    def proofs(self) -> DecisionProofs | None:
+        """Of the decisions since `reset`; None for policies that do not solve a program."""
         return None
 
 

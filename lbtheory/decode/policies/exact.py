@@ -16,6 +16,7 @@ from lbtheory.decode.instance import Assignment, DecodeInstance, decode_instance
 from lbtheory.decode.policies._balance import decimal
 from lbtheory.decode.policies.base import (
     REFRESHES,
+    DecisionProofs,
     ForecastNeed,
     InformationSet,
     Policy,
@@ -36,7 +37,7 @@ class SolvedPolicy(Policy):
     -------
     time_limit : float
         Seconds a decision; none by default. A limit makes the run depend on the machine. A decision that is not proved within
-        it takes the best assignment known; `unproved` counts these.
+        it takes the best assignment known; `proofs` counts these and sums what they may lose.
     overtake, patience : int
         Cap ``D``, and cap on the iterations that a request waits.
     """
@@ -45,19 +46,20 @@ class SolvedPolicy(Policy):
     overtake: int | None = None
     patience: int | None = None
     time_limit: float | None = None
+    _decisions: int = field(default=0, init=False, repr=False, compare=False)
     _unproved: int = field(default=0, init=False, repr=False, compare=False)
+    _gap: Fraction = field(default=Fraction(0), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_cap(self.name, self.overtake, self.patience)
 
-    @property
-    def unproved(self) -> int:
-        """Decisions of this run that were taken without proof."""
-        return self._unproved
+    def proofs(self) -> DecisionProofs:
+        """Of this run."""
+        return DecisionProofs(decisions=self._decisions, unproved=self._unproved, gap=float(self._gap))
 
     def reset(self, workers: int, slots: int) -> None:
         """Count anew."""
-        self._unproved = 0
+        self._decisions, self._unproved, self._gap = 0, 0, Fraction(0)
 
     @property
     def information(self) -> InformationSet:  # type: ignore[override]
@@ -93,12 +95,18 @@ class SolvedPolicy(Policy):
             raise PolicyError(
                 f"policy {self.name!r} found no assignment in iteration {view.iteration}: {solution.status.remedy}"
             )
-        self.count(solution)
+        self.count(solution.status is SolverStatus.OPTIMAL, self.lost(solution))
         return solution.assignment
 
-    def count(self, solution: Solution) -> None:
-        """Count a decision that is not proved."""
-        self._unproved += solution.status is not SolverStatus.OPTIMAL
+    def lost(self, solution: Solution) -> Fraction | int:
+        """What a decision may lose: its objective less the proved bound."""
+        return solution.gap or 0
+
+    def count(self, proved: bool, gap: Fraction | int) -> None:
+        """Count a decision."""
+        self._decisions += 1
+        self._unproved += not proved
+        self._gap += 0 if proved else gap
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,8 +123,7 @@ class ExactIo(SolvedPolicy):
         How it is solved, see `solve_io`.
     fallback : cp-sat | best
         What a decision becomes that the special method leaves unproved: CP-SAT proves it, which may take minutes at many free
-        slots (or reach ``time_limit``); or the best assignment known is taken. `unproved` counts decisions without proof and
-        `gap` sums what they may lose.
+        slots (or reach ``time_limit``); or the best assignment known is taken. `proofs` counts these.
     bonus : float
         Tokens that leaving a request waiting costs for each iteration that it has waited, times the weight of its tenant,
         rounded down to whole tokens: a penalty beside the imbalance (ours).
@@ -126,7 +133,6 @@ class ExactIo(SolvedPolicy):
     method: str = "special"
     fallback: str = "cp-sat"
     bonus: float = 0.0
-    _gap: Fraction = field(default=Fraction(0), init=False, repr=False, compare=False)
     horizon: int = 0
     gamma: float = 1.0
     refresh: str = "window"
@@ -149,21 +155,6 @@ class ExactIo(SolvedPolicy):
         if self.bonus and (self.tie != "none" or self.method != "special" or self.fallback != "cp-sat"):
             raise ParameterError("`bonus` of policy 'io' must go with tie=none, method=special and fallback=cp-sat.")
 
-    @property
-    def gap(self) -> Fraction:
-        """Sum over the decisions without proof of the objective less its proved bound."""
-        return self._gap
-
-    def reset(self, workers: int, slots: int) -> None:
-        """Count anew."""
-        SolvedPolicy.reset(self, workers, slots)
-        self._gap = Fraction(0)
-
-    def count(self, solution: Solution) -> None:
-        """Count a decision that is not proved, and what it may lose."""
-        SolvedPolicy.count(self, solution)
-        self._gap += solution.gap or 0
-
     def assign(self, view: View, rng: np.random.Generator) -> Assignment:
         """The special method in plain arrays where it covers the decision, else `solve_io`."""
         seed = int(rng.integers(2**31 - 1))
@@ -171,8 +162,7 @@ class ExactIo(SolvedPolicy):
         if plain and not view.forced(self.overtake, self.patience) and 0 < sum(view.free) <= len(view.order):
             found = decide_io(np.array(view.loads), np.array(view.free), np.array(view.prompts), seed=seed)
             if found is not None and (found.proved or self.fallback == "best"):
-                self._unproved += not found.proved
-                self._gap += found.value - found.bound
+                self.count(found.proved, found.value - found.bound)
                 return found.assignment(len(view.free))
         return SolvedPolicy.assign(self, view, rng)
 
@@ -200,7 +190,7 @@ class ExactIo(SolvedPolicy):
 
 @dataclass(slots=True, kw_only=True)
 class MinMax(SolvedPolicy):
-    """Minimise the largest load, ties by ``I``.
+    """Minimise the largest load, ties by ``I``. `proofs` gives the gaps of the largest load.
 
     Options
     -------
@@ -214,6 +204,10 @@ class MinMax(SolvedPolicy):
     def __post_init__(self) -> None:
         SolvedPolicy.__post_init__(self)
         check_choice(self.name, "ties", self.ties, ("imbalance", "smallest-total"))
+
+    def lost(self, solution: Solution) -> int:
+        """The largest load less its proved lower bound, tokens."""
+        return solution.key[0] - solution.key_bound[0]
 
     def solve(self, instance: DecodeInstance, forced: frozenset[int], rng: np.random.Generator) -> Solution:
         """Solve the min-max program."""

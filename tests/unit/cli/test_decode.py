@@ -49,6 +49,20 @@ def test_keys_and_types(call: Call) -> None:
     assert out["config"]["overtake"] == dict(zip(names, [None, None, 64, None], strict=True))
 
 
+def test_policies_that_solve_say_what_they_proved(call: Call) -> None:
+    """Decisions, those without proof and what they may lose; in the table a line."""
+    words = ("decode", "--workers", 3, "--slots", 8, "--p", "1/10", "--prompts", "uniform:50", "--steps", 40, "--warmup", 0)
+    rules = ("--policy", "jsq", "--policy", "io", "--policy", "spread-lex:time_limit=1e-9")
+    proofs = call(*words, *rules, "--json").json["proofs"]
+    assert list(proofs) == ["io", "spread-lex:time_limit=1e-9"]
+    assert proofs["io"]["unproved"] == proofs["io"]["gap"] == 0 < proofs["io"]["decisions"] <= 40
+    limited = proofs["spread-lex:time_limit=1e-9"]
+    assert 0 < limited["unproved"] <= limited["decisions"] and limited["gap"] >= 0
+    shown = call(*words, *rules).out
+    assert f"io: {proofs['io']['decisions']} decisions, {proofs['io']['decisions']} proved optimal\n" in shown
+    assert f"the other {limited['unproved']} may lose" in shown
+
+
 def test_defaults_of_a_saturated_run(call: Call) -> None:
     """20,000 iterations, 2,000 of warm-up, 64 waiting."""
     out = call("decode", "--workers", 2, "--slots", 2, "--p", "0.5", "--prompts", "uniform:3", "--policy", "jsq", "--json").json
@@ -56,6 +70,13 @@ def test_defaults_of_a_saturated_run(call: Call) -> None:
     assert (config["steps"], config["warmup"], config["queue"], config["release"]) == (20_000, 2_000, 64, "saturated")
     assert (config["t_fixed"], config["t_token"], config["t_mean"]) == (0.0523, 3.9e-7, 0)
     assert out["policies"]["jsq"]["iterations"] == 20_000 and out["policies"]["jsq"]["occupancy"] == 1
+
+
+def test_short_saturated_runs_leave_out_half(call: Call) -> None:
+    """The default warm-up is never longer than the run."""
+    words = ("--workers", 2, "--slots", 2, "--p", "0.5", "--prompts", "uniform:3", "--policy", "jsq", "--steps", 101, "--json")
+    config = call("decode", *words).json["config"]
+    assert (config["steps"], config["warmup"]) == (101, 50)
 
 
 def test_pairs_agree_with_the_means(call: Call) -> None:

@@ -9,6 +9,7 @@ from lbtheory.decode.engine import simulate
 from lbtheory.decode.instance import Assignment
 from lbtheory.decode.policies import View, make_policy
 from lbtheory.decode.policies.brh import BrH
+from lbtheory.decode.policies.exact import ExactIo
 from lbtheory.decode.predictors import Forecast, History
 from lbtheory.decode.stream import request_stream
 from lbtheory.decode.traces.releases import at_iterations
@@ -20,19 +21,19 @@ def shown(text: str, outputs: list[int], releases: list[int], workers: int = 1, 
     """The forecast of every iteration in which requests of 10 tokens each are admitted."""
     seen: dict[int, Forecast] = {}
     base = make_policy(text, history=HISTORY)
-    assert isinstance(base, BrH)
+    assert isinstance(base, BrH | ExactIo)
 
-    class Recorder(BrH):
-        """BR-H that remembers what it saw."""
+    class Recorder(type(base)):  # type: ignore[misc]
+        """The policy, remembering what it saw."""
 
         name: ClassVar[str] = "recorder"
 
         def assign(self, view: View, rng: np.random.Generator) -> Assignment:
             """Remember and decide."""
             seen[view.iteration] = view.forecast
-            return BrH.assign(self, view, rng)
+            return type(base).assign(self, view, rng)
 
-    options = {name: getattr(base, name) for name in ("horizon", "refresh", "cap", "predictor", "gamma", "beta")}
+    options = {name: getattr(base, name) for name in ("horizon", "refresh", "cap", "predictor", "gamma")}
     requests = request_stream(np.full(len(outputs), 10), np.array(outputs), at_iterations(releases))
     simulate(requests, Recorder(**options), workers=workers, slots=slots, engine="plain")
     return seen
@@ -45,16 +46,18 @@ def test_the_cap_tells_departure_at_the_edge_only_above_it(cap: int, last: int) 
     assert [row[0] for row in seen[2].loads] == [11, 12, last]
 
 
-def test_a_departure_inside_the_window_is_seen() -> None:
+@pytest.mark.parametrize("rule", ["brh", "io"])
+def test_a_departure_inside_the_window_is_seen(rule: str) -> None:
     """``r = 1`` of two: active at offset 0 only; the other stays."""
-    seen = shown("brh:horizon=3,refresh=iteration", [2, 9, 1], [1, 1, 2], slots=3)
+    seen = shown(f"{rule}:horizon=3,refresh=iteration", [2, 9, 1], [1, 1, 2], slots=3)
     assert [row[0] for row in seen[2].loads] == [22, 12, 13, 14]
     assert seen[2].next_departure == [1] and seen[2].leaving == [0, 1, 0, 0]
 
 
-def test_the_window_shrinks_between_refreshes() -> None:
+@pytest.mark.parametrize("rule", ["brh", "io"])
+def test_the_window_shrinks_between_refreshes(rule: str) -> None:
     """Forecasts at 1 and 4 for ``H = 3``: at 2 and 3 the window reaches 2 and 1, and arrivals since the refresh stay."""
-    seen = shown("brh:horizon=3", [2, 1, 1, 1, 1], [1, 2, 3, 4, 5], slots=5)
+    seen = shown(f"{rule}:horizon=3", [2, 1, 1, 1, 1], [1, 2, 3, 4, 5], slots=5)
     assert [len(seen[k].loads) - 1 for k in (1, 2, 3, 4, 5)] == [3, 2, 1, 3, 2]
     assert [row[0] for row in seen[2].loads] == [11, 12, 13], "admitted at 1, after the refresh: taken to stay"
     assert [row[0] for row in seen[5].loads] == [0, 0, 0]
@@ -75,3 +78,14 @@ def test_survival_forecasts_round_up_to_whole_offsets() -> None:
     assert [row[0] for row in seen[2].loads] == [11, 12, 0, 0, 0]
     # At age 2: N = 1, 1, 1, 0, so ĉ = 3.
     assert [row[0] for row in seen[3].loads] == [12, 13, 14, 0, 0]
+
+
+@pytest.mark.parametrize(("refresh", "beside"), [("window", 1), ("iteration", 0)])
+def test_io_decides_by_what_its_refresh_rule_shows(refresh: str, beside: int) -> None:
+    """Loads 13 and 11 when 3 tokens arrive; the 13 leave next, which only a forecast made anew can tell.
+
+    Taken to stay: 13, 14 grow alike, ``I_h = 1``. Told: beside the 13, ``I = 5, 8, 8, 8``, beside the 11, ``1, 16, 18, 20``.
+    """
+    requests = request_stream(np.array([12, 10, 3]), np.array([2, 9, 9]), at_iterations([1, 1, 2]))
+    run = simulate(requests, make_policy(f"io:horizon=3,refresh={refresh}"), workers=2, slots=2, engine="plain")
+    assert run.requests.worker[2] == run.requests.worker[beside] != run.requests.worker[1 - beside]

@@ -14,6 +14,7 @@ from lbtheory.decode.exact.window import _relax, multiplier_bound, special_windo
 from lbtheory.decode.exact.zero import special_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, decode_instance, objective
 from lbtheory.decode.policies import make_policy
+from lbtheory.decode.policies.base import DecisionProofs
 from lbtheory.decode.workload import Source, make_workload
 from tests.reference import exact as reference
 
@@ -348,13 +349,14 @@ def test_a_policy_with_a_time_limit_takes_the_best_known_and_counts(rule: str) -
         run = simulate(work.stream, policy, workers=64, slots=64, steps=14)
         assert run.stopped == "steps" and (run.iterations.admitted[1:] > 0).all()
         assert run.iterations.admitted[0] == 64 * 64 and (run.iterations.waiting == 64).all()
-        assert policy.unproved <= 14  # type: ignore[attr-defined]
+        proofs = policy.proofs()
+        assert proofs is not None and proofs.unproved <= proofs.decisions == 14
     if rule.startswith("spread"):
-        assert policy.unproved > 0 and policy.gap >= 0  # type: ignore[attr-defined]
+        assert proofs.unproved > 0 and proofs.gap >= 0
     else:
-        assert policy.gap >= policy.unproved  # type: ignore[attr-defined]
+        assert proofs.gap >= proofs.unproved
     policy.reset(64, 64)
-    assert policy.unproved == policy.gap == 0  # type: ignore[attr-defined]
+    assert policy.proofs() == DecisionProofs(decisions=0, unproved=0, gap=0.0)
 
 
 def test_long_runs_are_proved_step_by_step() -> None:
@@ -362,7 +364,8 @@ def test_long_runs_are_proved_step_by_step() -> None:
     policy = make_policy("io:fallback=best")
     run = simulate(work.stream, policy, workers=8, slots=16, steps=300)
     assert run.stopped == "steps"
-    assert policy.unproved <= 6 and policy.gap >= policy.unproved  # type: ignore[attr-defined]
+    proofs = policy.proofs()
+    assert proofs is not None and proofs.decisions == 300 and proofs.unproved <= 6 and proofs.gap >= proofs.unproved
     with pytest.raises(ParameterError, match="`fallback=best`"):
         make_policy("io:fallback=best,tie=random")
     with pytest.raises(ParameterError, match="`method`"):
