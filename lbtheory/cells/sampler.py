@@ -1,5 +1,7 @@
 """Scenarios at random (DLB paper, appendix B; what the paper leaves open is ours and a named parameter)."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from lbtheory.cells.demand import STEADY, Demand
@@ -114,17 +116,8 @@ def sample_scenario(
         lengths=lengths,
     )
     rates = utilisation * bare.capacities.sum() * share
-    loaded = [
-        CellSpec(
-            name=cell.name,
-            servers=cell.servers,
-            prefill_token_time=cell.prefill_token_time,
-            decode_token_time=cell.decode_token_time,
-            arrival_rate=float(rate),
-        )
-        for cell, rate in zip(made, rates, strict=True)
-    ]
-    return bare.changed(cells=tuple(loaded), events=events)
+    loaded = tuple(replace(cell, arrival_rate=float(rate)) for cell, rate in zip(made, rates, strict=True))
+    return bare.changed(cells=loaded, events=events)
 
 
 def _check_positive(*values: tuple[str, str, float], zero: bool = False) -> None:
