@@ -4,7 +4,7 @@ from lbtheory.decode.traces.public import PUBLIC, SYSTEMS, public_traces
 
 TITLE = "The best prediction-free rule: tuned on half of the workloads, reported on the other half"
 REFERENCE = "lbtheory; BR-0 and IO_0 as in the decode paper"
-SECONDS = {"quick": 150, "full": 1_200}  # one process
+SECONDS = {"quick": 150, "full": 700}  # one process
 
 POLICIES = ["level-plus", "level-x", "br0", "jsq"]
 EXACT = ["level-plus", "level-x", "io:fallback=best,time_limit=0.2"]

@@ -56,7 +56,8 @@ def numbers(tables):
     wrong, optimum = blind[blind["loss"] > EQUAL], blind["optimum"]
     ties = 100 * (blind["io_worst"] / optimum - 1)
     over = {name: 100 * (blind[name] / optimum - 1) for name in ("level", "level_plus", "br0", "first_come")}
-    waiting = known[(known["look"] == 0) & (known["queue"] > 0)]
+    clear = known["below"] + known["above"]  # a larger difference is one of the systems without the cap too
+    others = known[["spread", "level", "level_plus", "br0"]].min(axis=1)
     return {
         "systems": len(data),
         "blind": len(blind),
@@ -69,12 +70,11 @@ def numbers(tables):
         "first_come": float(over["first_come"].max()),
         "step": int(blind["br0_gap"].max()),
         "step_plus": int(blind["level_plus_gap"].max()),
-        "waiting": len(waiting),
-        "beaten": int((waiting[["spread", "level", "level_plus", "br0"]].min(axis=1) < waiting["io"] - 1e-6).sum()),
+        "beaten": int((others < known["io"] - clear)[known["look"] == 0].sum()),
         "seeing": len(seeing),
         "ahead": float(seeing["loss"].max()),
         "reached": int((seeing["io_h"] < seeing["optimum"] * (1 + EQUAL / 100)).sum()),
-        "hurts": int((seeing["io_h"] > seeing["io"] + 1e-6).sum()),
+        "hurts": int((known["io_h"] > known["io"] + clear).sum()),
         "span": float(known["span"].max()),
         "hidden": float(data["hidden"].max()),
         "where": blind.loc[wrong.index[0], "where"] if len(wrong) else "none",
