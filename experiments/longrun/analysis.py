@@ -21,7 +21,9 @@ COLUMNS = {
     "wait_mean": "mean wait, iterations",
     "wait_max": "longest wait of the admitted",
     "oldest": "oldest still waiting",
+    "decisions": "decisions",
     "unproved": "decisions unproved",
+    "gap": "their gaps, sum",
     "offered": "mean size offered",
     **{f"waiting_{j}": f"mean size waiting, tenth {j + 1}" for j in range(10)},
 }

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from lbtheory.core.tasks import task_version
 from lbtheory.decode.comparison import compare
 from lbtheory.decode.policies import make_policy
 from lbtheory.decode.records import Run
@@ -13,6 +14,7 @@ Record = dict[str, Any]
 TENTHS = 10
 
 
+@task_version(2)
 def long_run(
     *, seed: int, workers: int, slots: int, p: str, prompts: str, queue: int, policies: list[str], iterations: int, warmup: int
 ) -> list[Record]:
@@ -20,7 +22,8 @@ def long_run(
 
     Pairs are with the first policy: ``over_first`` is the policy's mean imbalance less the first's. Sizes of waiting requests
     are those left after admission, in the first and the last fifth of the run after the warm-up, and in each tenth of it
-    (``waiting_0`` …); ``offered`` is the mean size of the requests released.
+    (``waiting_0`` …); ``offered`` is the mean size of the requests released. ``decisions``, ``unproved`` and ``gap`` are those
+    of `DecisionProofs`, None for policies that do not solve.
     """
     work = make_workload(
         Source(p=p, prompts=prompts),
@@ -69,7 +72,9 @@ def long_run(
                 "wait_mean": summary.wait_iterations.mean,
                 "wait_max": summary.wait_iterations.maximum,
                 "oldest": oldest_waiting(run),
+                "decisions": None if proofs is None else proofs.decisions,
                 "unproved": None if proofs is None else proofs.unproved,
+                "gap": None if proofs is None else proofs.gap,
                 "offered": float(run.requests.prompts[run.requests.release_iteration > 0].mean()),
                 **{f"waiting_{j}": float(share.mean()) for j, share in enumerate(np.array_split(waiting, TENTHS))},
             }

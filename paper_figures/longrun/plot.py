@@ -48,7 +48,8 @@ def numbers(tables):
     first = data[data["system"] == data["system"].iloc[0]].set_index("policy")
     wide = data.pivot_table(index="system", columns="policy", values="imbalance", sort=False)
     sizes = (data["waiting_9"] / data["offered"]).groupby(data["policy"]).mean()
-    x = data[data["policy"] == "level-x"]
+    x, exact = data[data["policy"] == "level-x"], data[data["policy"] == "io"]
+    unproved = int(exact["unproved"].sum())
     return {
         "system": first["system"].iloc[0],
         "iterations": int(tables["longrun"]["iterations"].iloc[0]),
@@ -59,7 +60,12 @@ def numbers(tables):
         "certain": int((x["over_first_high"] < 0).sum()),
         "ratios": ", ".join(f"{ratio:.2f}" for ratio in wide["level-x"] / wide["io"]),
         "jsq_ratios": ", ".join(f"{ratio:.1f}" for ratio in wide["jsq"] / wide["io"]),
-        "unproved": int(data.loc[data["policy"] == "io", "unproved"].sum()),
+        "proofs": f"Of {int(exact['decisions'].sum()):,} decisions of IO_0 "
+        + (
+            f"{unproved:,} are not proved: each may lose {exact['gap'].sum() / unproved:.2g} tokens of I on average"
+            if unproved
+            else "all are proved optimal"
+        ),
     }
 
 

@@ -42,7 +42,8 @@ def test_records_are_paired_with_the_first() -> None:
         warmup=40,
     )
     assert [row["policy"] for row in rows] == ["io:fallback=best", "jsq", "level"]
-    assert rows[0]["over_first"] == 0 and rows[0]["unproved"] is not None
+    assert rows[0]["over_first"] == 0 and rows[1]["decisions"] is rows[1]["unproved"] is rows[1]["gap"] is None
+    assert 0 <= rows[0]["unproved"] <= rows[0]["decisions"] and rows[0]["gap"] >= rows[0]["unproved"]
     for row in rows[1:]:
         assert math.isclose(row["over_first"], row["imbalance"] - rows[0]["imbalance"], rel_tol=1e-6)
         assert row["over_first_low"] <= row["over_first"] <= row["over_first_high"]
