@@ -39,7 +39,7 @@ def compare(tables):
             data["workers"], data["slots"], data["p"], data["sizes"], supply, look, strict=True
         )
     ]
-    data["loss"] = 100 * (data["io"] / data["optimum"] - 1)
+    data["loss"] = 100 * (data["io"] / data["optimum"] - 1).where(data["io"] > data["optimum"] + 2 * data["span"].max(), 0.0)
     data["hidden"] = data[["below", "above"]].max(axis=1)
     return data[list(COLUMNS)]
 
@@ -56,7 +56,7 @@ def numbers(tables):
     wrong, optimum = blind[blind["loss"] > EQUAL], blind["optimum"]
     ties = 100 * (blind["io_worst"] / optimum - 1)
     over = {name: 100 * (blind[name] / optimum - 1) for name in ("level", "level_plus", "br0", "first_come")}
-    waiting = known[(known["look"] == 0) & (known["queue"] > 0)]
+    waiting = known[(known["look"] == 0) & known["queue"].notna()]
     return {
         "systems": len(data),
         "blind": len(blind),
