@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def solve(
-    instance: Annotated[Path, typer.Argument(help="JSON: loads, free, waiting, optionally projected, gamma, lives, priorities.")],
+    instance: Annotated[
+        Path, typer.Argument(help="JSON: loads, free, waiting, optionally projected, gamma, lives, priorities.")
+    ],
     policy: Annotated[str, typer.Option(help="io, min-max or spread-lex.")] = "io",
     horizon: Annotated[
         int | None, typer.Option(help="Window H; the length of the rows of projected less one by default.")
@@ -23,7 +25,9 @@ def solve(
     time_limit: Annotated[float | None, typer.Option(help="Seconds; reached, the answer is feasible with its gap.")] = None,
     tie: Annotated[
         str | None,
-        typer.Option(help="Which optimum of IO_H: lexicographic, smallest-total, random or none.", show_default="lexicographic"),
+        typer.Option(
+            help="Which optimum of IO_H: lexicographic, smallest-total, random or none.", show_default="lexicographic"
+        ),
     ] = None,
     method: Annotated[
         str | None,
