@@ -46,7 +46,7 @@ def solve(
     problem = read_instance(instance)
     options: dict[str, Any] = {"time_limit": time_limit, "seed": seed}
     if policy == "io":
-        options |= {"tie": tie or "lexicographic", "formulation": method or "special"}
+        options |= {"tie": "lexicographic" if tie is None else tie, "formulation": "special" if method is None else method}
     elif tie is not None or method is not None:
         raise ParameterError(f"`--tie` and `--method` go with `--policy io`; got {policy!r}. Leave them out.")
     answer = solve_exactly(problem, policy, horizon, **options)

@@ -244,6 +244,7 @@ def test_bad_instance_files(call: Call, write: Write, text: str, says: list[str]
         (("--tie", "odd"), ["tie", "lexicographic"]),
         (("--policy", "min-max", "--tie", "random"), ["--tie", "io"]),
         (("--policy", "spread-lex", "--method", "binary"), ["--method", "io"]),
+        (("--tie", ""), ["tie", "lexicographic"]),
         (("--compare", "br0,jsq,br0"), ["--compare", "twice"]),
     ],
 )
