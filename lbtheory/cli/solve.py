@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def solve(
-    instance: Annotated[Path, typer.Argument(help="JSON: loads, free, waiting, optionally projected and gamma.")],
+    instance: Annotated[
+        Path, typer.Argument(help="JSON: loads, free, waiting, optionally projected, gamma, lives, priorities.")
+    ],
     policy: Annotated[str, typer.Option(help="io, min-max or spread-lex.")] = "io",
     horizon: Annotated[
         int | None, typer.Option(help="Window H; the length of the rows of projected less one by default.")
@@ -22,9 +24,15 @@ def solve(
     compare: Annotated[str, typer.Option(help="Policies to set beside, separated by commas (options after a colon).")] = "",
     time_limit: Annotated[float | None, typer.Option(help="Seconds; reached, the answer is feasible with its gap.")] = None,
     tie: Annotated[
-        str, typer.Option(help="Which optimum of IO_H: lexicographic, smallest-total, random or none.")
-    ] = "lexicographic",
-    method: Annotated[str, typer.Option(help="How IO_H is solved: special, or CP-SAT's class-count or binary.")] = "special",
+        str | None,
+        typer.Option(
+            help="Which optimum of IO_H: lexicographic, smallest-total, random or none.", show_default="lexicographic"
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="How IO_H is solved: special, or CP-SAT's class-count or binary.", show_default="special"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random ties and of the search.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -38,9 +46,14 @@ def solve(
     problem = read_instance(instance)
     options: dict[str, Any] = {"time_limit": time_limit, "seed": seed}
     if policy == "io":
-        options |= {"tie": tie, "formulation": method}
+        options |= {"tie": "lexicographic" if tie is None else tie, "formulation": "special" if method is None else method}
+    elif tie is not None or method is not None:
+        raise ParameterError(f"`--tie` and `--method` go with `--policy io`; got {policy!r}. Leave them out.")
     answer = solve_exactly(problem, policy, horizon, **options)
-    others = {name: _compared(problem, answer, name, seed) for name in _split(compare)}
+    names = _split(compare)
+    if len(set(names)) < len(names):
+        raise ParameterError(f"`--compare` names a policy twice: {compare}. Give each once (options make a difference).")
+    others = {name: _compared(problem, answer, name, seed) for name in names}
     result = answer.as_json() | {"compare": {name: other.as_json() for name, other in others.items()}}
     if as_json:
         print_json(result)
@@ -49,11 +62,12 @@ def solve(
 
         from lbtheory.decode.show import solutions_table
 
-        Console().print(solutions_table({policy: result, **result["compare"]}))
+        exact = f"{policy}, exact" if policy in others else policy
+        Console().print(solutions_table({exact: result, **result["compare"]}))
         if result["assignment"] is not None:
             for g, (chosen, load) in enumerate(zip(result["assignment"], result["loads"], strict=True)):
                 typer.echo(f"worker {g}: requests {chosen}, load {load:,}")
-        typer.echo(answer.status.remedy)
+        typer.echo(f"settled by {answer.method}, ties {answer.tie}. {answer.status.remedy}")
     if answer.status.value == "infeasible":
         raise typer.Exit(2)
 

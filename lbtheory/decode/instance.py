@@ -178,9 +178,11 @@ def decode_instance(
 
 
 def rational_gamma(gamma: Fraction | float | str) -> Fraction:
-    """Read a discount as an exact fraction in (0, 1]; ``0.9`` is 9/10, not the nearest double."""
+    """Read a discount as an exact fraction in (0, 1]; ``0.9`` is 9/10, not the nearest double, and the double 1/3 is 1/3."""
     try:
         value = gamma if isinstance(gamma, Fraction) else Fraction(str(gamma))
+        if isinstance(gamma, float) and float(simple := value.limit_denominator(1000)) == gamma:
+            value = simple
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"`gamma` must be a number or a fraction such as 9/10; got {gamma!r}.") from None
     if not 0 < value <= 1:
@@ -198,7 +200,8 @@ def read_instance(path: str | Path) -> DecodeInstance:
         Names the file and the key.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8-sig"), parse_constant=_refuse_constant)
+        text = Path(path).read_text(encoding="utf-8-sig")
+        data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_each_once)
     except OSError as error:
         raise InstanceError(f"{path}: cannot be read ({error.strerror or error}).") from None
     except json.JSONDecodeError as error:
@@ -318,6 +321,15 @@ def _projected(projected: Any, loads: np.ndarray) -> np.ndarray:
         if row[0] != loads[g]:
             raise InstanceError(f"`projected` row {g} must start with loads[{g}] = {loads[g]}; got {row[0]}.")
     return np.array(rows, dtype=np.int64)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys differ."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the key {name!r} comes twice. Give it once.")
+    return dict(pairs)
 
 
 def _refuse_constant(name: str) -> float:

@@ -48,7 +48,7 @@ def numbers(tables):
     first = data[data["system"] == data["system"].iloc[0]].set_index("policy")
     wide = data.pivot_table(index="system", columns="policy", values="imbalance", sort=False)
     sizes = (data["waiting_9"] / data["offered"]).groupby(data["policy"]).mean()
-    x, exact = data[data["policy"] == "level-x"], data[data["policy"] == "io"]
+    exact, clear = data[data["policy"] == "io"], data[data["over_first_high"] < 0].groupby("policy").size()
     unproved = int(exact["unproved"].sum())
     return {
         "system": first["system"].iloc[0],
@@ -57,7 +57,8 @@ def numbers(tables):
         **{f"{name}_oldest": int(first.loc[policy, "oldest"]) for name, policy in _NAMED.items()},
         "systems": len(wide),
         "level_wins": int((wide["io"] > wide["level"]).sum()),
-        "certain": int((x["over_first_high"] < 0).sum()),
+        "level_certain": int(clear.get("level", 0)),
+        "certain": int(clear.get("level-x", 0)),
         "ratios": ", ".join(f"{ratio:.2f}" for ratio in wide["level-x"] / wide["io"]),
         "jsq_ratios": ", ".join(f"{ratio:.1f}" for ratio in wide["jsq"] / wide["io"]),
         "proofs": f"Of {int(exact['decisions'].sum()):,} decisions of IO_0 "

@@ -39,7 +39,7 @@ def compare(tables):
             data["workers"], data["slots"], data["p"], data["sizes"], supply, look, strict=True
         )
     ]
-    data["loss"] = 100 * (data["io"] / data["optimum"] - 1)
+    data["loss"] = 100 * (data["io"] / data["optimum"] - 1).where(data["io"] > data["optimum"] + 2 * data["span"].max(), 0.0)
     data["hidden"] = data[["below", "above"]].max(axis=1)
     return data[list(COLUMNS)]
 

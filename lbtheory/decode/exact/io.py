@@ -86,12 +86,10 @@ def solve_io(
                 instance, chosen, policy="io", bound=Fraction(direct.bound), seconds=clock.seconds, method=direct.method
             )
     program = build_program(instance, must_admit, function="solve_io")
-    if instance.has_priorities:
-        if warm_start is not None:
-            check_warm_start(program, warm_start, function="solve_io")
-        return solve_with_priorities(program, warm_start, search, shortcuts=shortcuts)
     if warm_start is not None:
         check_warm_start(program, warm_start, function="solve_io")
+    if instance.has_priorities:
+        return solve_with_priorities(program, warm_start, search, shortcuts=shortcuts)
     if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
         return solve_with_lives(instance, frozenset(must_admit), warm_start, search)
     if not program.feasible:
@@ -101,8 +99,22 @@ def solve_io(
         rule = tie if instance.admissions == 0 else "fcfs"
         bound = objective(instance, settled)
         return solution(instance, settled, policy="io", bound=bound, seconds=clock.seconds, tie=rule, method="trivial")
-    weights = integer_weights(program, function="solve_io")
-    linear = tie_weights(program, tie, rng)
+    known = None if warm_start is None else program.class_counts(warm_start)
+    return _solve(program, direct, known, formulation, tie, tie_weights(program, tie, rng), search, shortcuts)
+
+
+def _solve(
+    program: Program,
+    direct: Decision | None,
+    warm: np.ndarray | None,
+    formulation: str,
+    tie: str,
+    linear: np.ndarray | None,
+    search: Search,
+    shortcuts: bool,
+) -> Solution:
+    """IO_H of a program where there is something to choose: special method, enumeration, CP-SAT, then the tie rule."""
+    clock, weights = search.clock, integer_weights(program, function="solve_io")
     special = _special(program, weights, direct, search.seed) if shortcuts and formulation == "special" else None
     if special is not None and special.proved and tie == "none":
         return _answer(program, special.counts, Fraction(special.bound), clock, tie, special.method)
@@ -112,7 +124,7 @@ def solve_io(
     if special is not None and special.proved:
         y, bound, method = special.counts, Fraction(special.bound), special.method
     else:
-        known = [] if warm_start is None else [program.class_counts(warm_start)]
+        known = [] if warm is None else [warm]
         known += [] if special is None or special.y is None else [special.y]
         start = min(program.starts() + known, key=lambda y: weights.true_value(program.imbalances(y)))
         y, bound, method = _optimise(

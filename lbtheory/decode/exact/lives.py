@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lbtheory.core import LBTheoryError, SizeOverflowError, SolverStatus
-from lbtheory.decode.exact.model import Search
+from lbtheory.core import SolverStatus
+from lbtheory.decode.exact.model import Search, run_cp_sat
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.weights import Weights, scaled_weights
 from lbtheory.decode.instance import Assignment, DecodeInstance, imbalance, loads_after, objective
@@ -99,11 +99,10 @@ def _cp_sat(
         coefficients.append(w * instance.workers)
         constant -= w * int(shifted[:, h].sum())
     model.minimize(linear.weighted_sum(variables, coefficients))
-    return _read(cp_model, model, y, classes, instance, opened, weights, constant, search)
+    return _read(model, y, classes, instance, opened, weights, constant, search)
 
 
 def _read(
-    cp: Any,
     model: Any,
     y: list[list[Any]],
     classes: list[tuple[int, int, list[int]]],
@@ -113,21 +112,9 @@ def _read(
     constant: int,
     search: Search,
 ) -> tuple[Assignment | None, Fraction]:
-    solver = cp.CpSolver()
-    solver.parameters.num_workers, solver.parameters.random_seed = search.workers, search.seed
-    solver.parameters.cp_model_presolve = search.presolve
-    solver.parameters.absolute_gap_limit = solver.parameters.relative_gap_limit = 0.0
-    if search.clock.left is not None:
-        solver.parameters.max_time_in_seconds = search.clock.left
-    status = solver.solve(model)
-    if status == cp.MODEL_INVALID:
-        raise SizeOverflowError(
-            f"`instance` of `{search.function}` must fit 64-bit integers; "
-            f"CP-SAT refused the model: {model.validate()}. Scale the sizes down or shorten the horizon."
-        )
-    if status == cp.INFEASIBLE:
-        raise LBTheoryError(f"CP-SAT found no assignment in `{search.function}` although one is known. Report the instance.")
-    if status not in (cp.OPTIMAL, cp.FEASIBLE):
+    """Solve the model and read its assignment and bound."""
+    solver, status = run_cp_sat(model, search)
+    if status is SolverStatus.UNKNOWN:
         return None, Fraction(0)
     chosen: list[list[int]] = [[] for _ in range(instance.workers)]
     for c, (_, _, members) in enumerate(classes):
@@ -139,7 +126,7 @@ def _read(
     # the solver's bound is a double, which may lie above the true one by rounding: lowered by far more than that
     double = solver.best_objective_bound
     bound = int(np.floor(double - 1e-9 * abs(double) - 1)) + constant
-    if status == cp.OPTIMAL:
+    if status is SolverStatus.OPTIMAL:
         bound = _value(instance, found, weights)
     return found, max(Fraction(0), weights.true_bound(bound))
 

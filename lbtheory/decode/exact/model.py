@@ -202,40 +202,51 @@ class CountModel:
         Raises
         ------
         SizeOverflowError
-            When CP-SAT refuses the model, which here can only mean that its numbers are too large.
         """
-        cp = self.cp_model
         self.model.minimize(self._expression(terms))
-        solver = cp.CpSolver()
-        solver.parameters.num_workers = search.workers
-        solver.parameters.random_seed = search.seed
-        solver.parameters.absolute_gap_limit = 0.0
-        solver.parameters.relative_gap_limit = 0.0
-        solver.parameters.cp_model_presolve = search.presolve
-        if search.clock.left is not None:
-            solver.parameters.max_time_in_seconds = search.clock.left
-        status = solver.solve(self.model)
-        if status == cp.MODEL_INVALID:
-            raise SizeOverflowError(
-                f"`instance` of `{search.function}` must fit 64-bit integers; "
-                f"CP-SAT refused the model: {self.model.validate()}. Scale the sizes down or shorten the horizon."
-            )
-        if status == cp.INFEASIBLE:
-            raise LBTheoryError(
-                f"CP-SAT found no assignment in `{search.function}` although one is known. Please report the instance."
-            )
+        solver, found = run_cp_sat(self.model, search)
         y = None
-        if status in (cp.OPTIMAL, cp.FEASIBLE):
+        if found is not SolverStatus.UNKNOWN:
             y = np.zeros((len(self.y), len(self.program.sizes)), dtype=np.int64)
             for f, row in enumerate(self.y):
                 np.add.at(y[f], self.label, [solver.value(v) for v in row])
-        found = {cp.OPTIMAL: SolverStatus.OPTIMAL, cp.FEASIBLE: SolverStatus.FEASIBLE}.get(status, SolverStatus.UNKNOWN)
         bound = int(solver.response_proto.inner_objective_lower_bound) + terms.constant
         # without an answer the solver may not have set its bound at all
         return Outcome(status=found, y=y, bound=bound if y is not None else None)
 
     def _expression(self, terms: Linear) -> Any:
         return self.cp_model.LinearExpr.weighted_sum(terms.variables, terms.coefficients)
+
+
+def run_cp_sat(model: Any, search: Search) -> tuple[Any, SolverStatus]:
+    """Solve a CP-SAT model that has an answer: the solver, and whether its answer is optimal, feasible, or not there.
+
+    Raises
+    ------
+    SizeOverflowError
+        When CP-SAT refuses the model, which here can only mean that its numbers are too large.
+    """
+    from ortools.sat.python import cp_model as cp
+
+    solver = cp.CpSolver()
+    solver.parameters.num_workers = search.workers
+    solver.parameters.random_seed = search.seed
+    solver.parameters.absolute_gap_limit = 0.0
+    solver.parameters.relative_gap_limit = 0.0
+    solver.parameters.cp_model_presolve = search.presolve
+    if search.clock.left is not None:
+        solver.parameters.max_time_in_seconds = search.clock.left
+    status = solver.solve(model)
+    if status == cp.MODEL_INVALID:
+        raise SizeOverflowError(
+            f"`instance` of `{search.function}` must fit 64-bit integers; "
+            f"CP-SAT refused the model: {model.validate()}. Scale the sizes down or shorten the horizon."
+        )
+    if status == cp.INFEASIBLE:
+        raise LBTheoryError(
+            f"CP-SAT found no assignment in `{search.function}` although one is known. Please report the instance."
+        )
+    return solver, {cp.OPTIMAL: SolverStatus.OPTIMAL, cp.FEASIBLE: SolverStatus.FEASIBLE}.get(status, SolverStatus.UNKNOWN)
 
 
 def _forced_columns(program: Program) -> list[int]:

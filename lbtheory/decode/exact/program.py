@@ -183,10 +183,10 @@ def build_program(instance: DecodeInstance, must_admit: Collection[int] = frozen
         When ``must_admit`` names a request that does not wait.
     """
     waiting, free = instance.waiting, instance.free
-    wrong = [i for i in must_admit if not 0 <= i < len(waiting)]
+    wrong = [i for i in must_admit if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < len(waiting)]
     if wrong:
         raise ParameterError(
-            f"`must_admit` of `{function}` must hold indices into `waiting` (0 to {len(waiting) - 1}); got {wrong[0]}. "
+            f"`must_admit` of `{function}` must hold indices into `waiting` (0 to {len(waiting) - 1}); got {wrong[0]!r}. "
             "Count the waiting requests from 0 in release order."
         )
     opened = tuple(int(g) for g in np.flatnonzero(free > 0)) if len(waiting) else ()

@@ -22,6 +22,7 @@ a table of the few that there are. Tables are filled piece by piece, so that bui
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -111,7 +112,8 @@ def build(one: System) -> Model:
     ParameterError
         When there are too many for `MEMORY`.
     """
-    rules = rules_of(one)
+    rules, least = rules_of(one), least_states(one)
+    _check_memory(least, 0, least if one.look else least << (one.workers * one.slots), 0)
     after, before = _reachable(one, rules)
     start, act = _starts(_outcome_counts(one, rules, after)), _starts(_fill_counts(one, rules, before))
     _check_memory(len(after), len(before), int(start[-1]), int(act[-1]))
@@ -134,6 +136,14 @@ def build(one: System) -> Model:
         drawn=readonly(drawn),
         table=readonly(np.array(list(known))),
     )
+
+
+def least_states(one: System) -> int:
+    """How many states after admission there are, without lives: all multisets of workers, each a multiset of workloads, with
+    all queues. Every one is met: each slot admits the smallest size at the right time. With known lives there are more."""
+    workers = comb(one.cap - one.sizes[0] + one.slots, one.slots)
+    queues = 1 if one.queue is None else comb(len(one.sizes) + one.queue - 1, one.queue)
+    return comb(workers + one.workers - 1, one.workers) * queues
 
 
 def _reachable(one: System, rules: Rules) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbtheory.core import ParameterError
+from lbtheory.core import LBTheoryError, ParameterError
 from lbtheory.decode.mdp.model import Model
 from lbtheory.decode.mdp.solve import Average, optimal_fills
 from lbtheory.decode.policies import Policy, View
@@ -83,12 +83,13 @@ def _which(model: Model, x: int, work: np.ndarray, sizes: list[tuple[int, ...]])
     loads = sorted(map(sum, filled))
     slice_ = model.result[model.act[x] : model.act[x + 1]]
     candidates = np.flatnonzero((np.sort(model.loads[slice_], axis=1) == loads).all(axis=1))
-    if len(candidates) > 1:
-        rows, _ = model.slots_of(model.after[slice_[candidates]])
-        for c, symbols in zip(candidates, rows, strict=True):
-            if sorted(tuple(sorted(model.workload(a) for a in row)) for row in symbols) == filled:
-                return int(c)
-    return int(candidates[0])
+    if len(candidates) == 1:
+        return int(candidates[0])
+    rows, _ = model.slots_of(model.after[slice_[candidates]])
+    for c, symbols in zip(candidates, rows, strict=True):
+        if sorted(tuple(sorted(model.workload(a) for a in row)) for row in symbols) == filled:
+            return int(c)
+    raise LBTheoryError(f"No fill of state {x} gives {filled}. Please report the system and the policy.")
 
 
 def worst_gap(model: Model, mix: np.ndarray) -> int:

@@ -94,22 +94,24 @@ def system(
     whole_number("workers", "system", workers, 2)
     whole_number("slots", "system", slots, 1)
     whole_number("look", "system", look, 0)
-    if not 0 < p < 1:
-        raise ParameterError(f"`p` of `system` must be in (0, 1); got {p}.")
-    if not sizes or any(a >= b for a, b in pairwise(sizes)) or sizes[0] < 1:
+    if not isinstance(p, float) or not 0 < p < 1:
+        raise ParameterError(f"`p` of `system` must be a number in (0, 1); got {p!r}.")
+    whole = [whole_number("sizes", "system", size, 1) for size in sizes]
+    if not whole or any(a >= b for a, b in pairwise(whole)):
         raise ParameterError(f"`sizes` of `system` must be ascending whole numbers ≥ 1; got {tuple(sizes)}.")
-    weights = [1 / len(sizes)] * len(sizes) if law is None else [float(v) for v in law]
-    if len(weights) != len(sizes) or min(weights) <= 0 or abs(sum(weights) - 1) > 1e-12:
-        raise ParameterError(f"`law` of `system` must be {len(sizes)} positive numbers with sum 1; got {law}.")
-    if cap < sizes[-1]:
-        raise ParameterError(f"`cap` of `system` must be at least the largest size {sizes[-1]}; got {cap}.")
+    weights = [1 / len(whole)] * len(whole) if law is None else [float(v) for v in law]
+    if len(weights) != len(whole) or not min(weights) > 0 or not abs(sum(weights) - 1) <= 1e-12:
+        raise ParameterError(f"`law` of `system` must be {len(whole)} positive numbers with sum 1; got {law}.")
+    whole_number("cap", "system", cap, 1)
+    if cap < whole[-1]:
+        raise ParameterError(f"`cap` of `system` must be at least the largest size {whole[-1]}; got {cap}.")
     if queue is not None:
         whole_number("queue", "system", queue, 0)
     made = System(
         workers=workers,
         slots=slots,
         p=float(p),
-        sizes=tuple(sizes),
+        sizes=tuple(whole),
         law=tuple(weights),
         cap=int(cap),
         queue=queue,

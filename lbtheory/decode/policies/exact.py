@@ -52,6 +52,10 @@ class SolvedPolicy(Policy):
 
     def __post_init__(self) -> None:
         check_cap(self.name, self.overtake, self.patience)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ParameterError(
+                f"`time_limit` of policy {self.name!r} must be none or a positive number of seconds; got {self.time_limit}."
+            )
 
     def proofs(self) -> DecisionProofs:
         """Of this run."""

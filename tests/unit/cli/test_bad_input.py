@@ -242,6 +242,10 @@ def test_bad_instance_files(call: Call, write: Write, text: str, says: list[str]
         (("--compare", "br00"), ["'br00'", "'br0'"]),
         (("--compare", "level-h"), ["level-h", "level-plus"]),
         (("--tie", "odd"), ["tie", "lexicographic"]),
+        (("--policy", "min-max", "--tie", "random"), ["--tie", "io"]),
+        (("--policy", "spread-lex", "--method", "binary"), ["--method", "io"]),
+        (("--tie", ""), ["tie", "lexicographic"]),
+        (("--compare", "br0,jsq,br0"), ["--compare", "twice"]),
     ],
 )
 def test_bad_solve_options(call: Call, write: Write, words: tuple[Any, ...], says: list[str]) -> None:

@@ -64,6 +64,14 @@ def test_solve_table(call: Call, write: Callable[..., Path]) -> None:
     """For people."""
     result = call("solve", write(INSTANCE, "instance.json"), "--compare", "jsq")
     assert result.code == 0 and "optimal" in result.out and "worker 1" in result.out and "jsq" in result.out
+    assert "settled by enumeration, ties lexicographic" in result.out
+
+
+def test_solve_table_keeps_the_exact_row_beside_the_policy_of_that_name(call: Call, write: Callable[..., Path]) -> None:
+    """The policy ``io`` has ``H = 0`` by default; the answer over the window is another one."""
+    path = write(INSTANCE | {"projected": [[5, 6, 0], [0, 0, 0], [3, 4, 5]], "lives": [1, 2, 3, 3]}, "instance.json")
+    out = call("solve", path, "--compare", "io").out
+    assert "io, exact" in out and "optimal" in out and "feasible" in out
 
 
 def test_describe(call: Call, shared_data: Path) -> None:

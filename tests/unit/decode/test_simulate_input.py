@@ -1,5 +1,6 @@
 """Bad streams, releases, timings, options and engine arguments are named errors; an instance checks itself."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,9 @@ def test_releases() -> None:
         ("br0:overtake=-1", ParameterError, "overtake"),
         ("br0:window=0", ParameterError, "window"),
         ("brh:gamma=0", ParameterError, "gamma"),
+        ("io:time_limit=0", ParameterError, "`time_limit` of policy 'io'"),
+        ("min-max:time_limit=nan", ParameterError, "`time_limit` of policy 'min-max'"),
+        ("spread-lex:time_limit=-1", ParameterError, "`time_limit` of policy 'spread-lex'"),
         ("brh:gamma=nan", ParameterError, "gamma"),
         ("brh:horizon=1.5", ParameterError, "horizon"),
         ("brh:predictor=survival", ParameterError, "history"),
@@ -209,8 +213,10 @@ def test_bad_instances(loads: list, free: list, waiting: list, error: type[Excep
 
 
 def test_gamma_is_read_exactly() -> None:
-    """0.9 is nine tenths."""
+    """0.9 is nine tenths, and the double nearest to a third is a third."""
     assert rational_gamma(0.9) == rational_gamma("9/10") and rational_gamma("9/10").denominator == 10
+    assert rational_gamma(1 / 3) == Fraction(1, 3) and rational_gamma(0.333) == Fraction(333, 1000)
+    assert rational_gamma(0.123456789) == Fraction(123456789, 10**9) and rational_gamma("0.3333333333333333") != Fraction(1, 3)
     for bad in (0, -1, 1.5, "x", "1/0", float("nan")):
         with pytest.raises(ParameterError):
             rational_gamma(bad)
@@ -223,6 +229,7 @@ def test_gamma_is_read_exactly() -> None:
         ('{"loads": [1], "free": [1], "waiting": [1], "gama": 1}', "Did you mean 'gamma'"),
         ('{"loads": [1],\n "free": [1', "line 2"),
         ('{"loads": [NaN], "free": [1], "waiting": [1]}', "NaN"),
+        ('{"loads": [1], "free": [1], "waiting": [1], "loads": [2]}', "'loads' comes twice"),
         ("[1]", "one JSON object"),
     ],
 )

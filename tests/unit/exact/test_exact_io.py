@@ -78,8 +78,9 @@ def test_bad_arguments_are_named() -> None:
         solve_io(SMALLEST, formulation="class")
     with pytest.raises(UnknownNameError, match="lexicographic"):
         solve_io(SMALLEST, tie="lexico")
-    with pytest.raises(ParameterError, match="`must_admit` of `solve_io`"):
-        solve_io(SMALLEST, must_admit={4})
+    for wrong in (4, -1, 0.5, True, "0"):
+        with pytest.raises(ParameterError, match="`must_admit` of `solve_io`"):
+            solve_io(SMALLEST, must_admit={wrong})  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="`seed` of `solve_io` must be given"):
         solve_io(SMALLEST, tie="random")
     with pytest.raises(ParameterError, match="`seed`"):

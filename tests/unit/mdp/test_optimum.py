@@ -19,6 +19,7 @@ from lbtheory.decode.mdp import (
     worst_gap,
     worst_ties,
 )
+from lbtheory.decode.mdp.model import least_states
 from lbtheory.decode.mdp.solve import optimal_fills
 from lbtheory.decode.mdp.tasks import averages
 from lbtheory.decode.policies import make_policy
@@ -208,11 +209,30 @@ def test_records() -> None:
     assert row["br0"] is None and row["io_h"] >= row["optimum"] - 1e-9
 
 
+@pytest.mark.parametrize(
+    ("workers", "slots", "sizes", "cap", "queue"),
+    [(2, 1, (1, 3), 9, None), (2, 2, (2, 3), 6, None), (4, 1, (3,), 7, None), (3, 1, (2, 3), 6, 2), (2, 2, (1, 2, 4), 5, 3)],
+)
+def test_states_are_counted_before_they_are_met(
+    workers: int, slots: int, sizes: tuple[int, ...], cap: int, queue: int | None
+) -> None:
+    one = system(workers, slots, 0.5, sizes, cap=cap, queue=queue)
+    assert least_states(one) == len(build(one).after)
+    if queue is None:
+        seeing = system(workers, slots, 0.5, sizes, cap=cap, look=1)
+        assert least_states(seeing) <= len(build(seeing).after)
+
+
 def test_bad_input() -> None:
     good = {"workers": 2, "slots": 1, "p": 0.5, "sizes": (1, 2), "cap": 5}
     for change, match in (
         ({"p": 1.0}, "`p` of `system`"),
         ({"p": float("nan")}, "`p` of `system`"),
+        ({"p": "1/2"}, "`p` of `system`"),
+        ({"sizes": (1.5, 2.5)}, "`sizes` of `system`"),
+        ({"cap": 5.5}, "`cap` of `system`"),
+        ({"cap": "5"}, "`cap` of `system`"),
+        ({"law": (float("nan"), 0.5)}, "`law` of `system`"),
         ({"sizes": (2, 1)}, "`sizes` of `system`"),
         ({"sizes": ()}, "`sizes` of `system`"),
         ({"law": (0.5, 0.4)}, "`law` of `system`"),
@@ -230,8 +250,9 @@ def test_bad_input() -> None:
         optimum(model, method="howard")
     with pytest.raises(ParameterError, match="`method`"):
         optimum(build(system(2, 1, 0.5, (1, 2), cap=5, look=1)), method="events")
-    with pytest.raises(ParameterError, match="Lower the cap"):
-        build(system(2, 2, 0.02, (1, 2), cap=400))
+    for large in (system(2, 2, 0.02, (1, 2), cap=400), system(3, 2, 0.3, (1, 2, 3), cap=60)):  # refused before they are built
+        with pytest.raises(ParameterError, match="Lower the cap"):
+            build(large)
     with pytest.raises(ParameterError, match="`mix` of `evaluate`"):
         evaluate(model, model.first * 0.5)
     with pytest.raises(ParameterError, match="uniform"):
