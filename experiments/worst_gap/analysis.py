@@ -27,8 +27,12 @@ COLUMNS = {
 
 
 def table(records):
-    """Counts are added over the groups, means of random instances averaged; the ratio is missing where ``I* = 0``."""
+    """Systems as in the sweep. Counts add up over the groups, means of random instances are averaged; no ratio at `I* = 0`."""
     data = pd.DataFrame(records)
+    data["system"] = [
+        f"G = {g}, {slots} free, s = {s}, {r} wait" + (", all seen" if "window" in policy else "")
+        for g, slots, s, r, policy in zip(*(data[c] for c in ("workers", "slots", "largest", "queue", "policy")), strict=True)
+    ]
     groups = data.groupby(["system", "policy"], sort=False)
     worst = data.loc[groups["gap"].idxmax()].reset_index(drop=True)
     for name in ("evaluations", "solved", "unproved"):
@@ -38,4 +42,5 @@ def table(records):
     worst["unit"] = worst["sizes"] / (worst["workers"] - 1)
     worst["share"] = worst["gap"] / worst["bound"]
     worst["ratio"] = (worst["imbalance"] / worst["optimum"]).where(worst["optimum"] > 0)
-    return worst[list(COLUMNS)]
+    order = {name: k for k, name in enumerate(dict.fromkeys(data["system"]))}
+    return worst.sort_values("system", key=lambda s: s.map(order), kind="stable", ignore_index=True)[list(COLUMNS)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbtheory.core import ParameterError, generator, readonly, whole_number
+from lbtheory.core import ParameterError, PolicyError, generator, readonly, whole_number
 from lbtheory.decode.exact import decide_io
 from lbtheory.decode.once import decide_once
 from lbtheory.decode.policies.base import InformationSet, Policy
@@ -115,6 +115,8 @@ def search_worst(
     Raises
     ------
     ParameterError
+    PolicyError
+        A decision of the policy is better than the optimum, so it left free slots.
     """
     slots = _check(policy, free, largest, queue, starts, climbs, moves)
     rng = generator(whole_number("seed", "search_worst", seed, 0), "worst-gap", policy.name)
@@ -166,6 +168,10 @@ class _Asker:
         if exact is None or not exact.proved:
             self.unproved += 1
             return None
+        if value < exact.value:
+            raise PolicyError(
+                f"policy {self.policy.name!r} got I = {value} below the proved optimum {exact.value}: it is not maximal."
+            )
         found = _Point(loads, waiting, value, exact.value)
         return found if found.gap >= least else None
 

@@ -14,11 +14,11 @@ Record = dict[str, Any]
 
 
 def worst_gap(
-    *, seed: int, system: str, policy: str, free: list[int], largest: int, queue: int, starts: int, climbs: int, moves: int
+    *, seed: int, policy: str, free: list[int], largest: int, queue: int, starts: int, climbs: int, moves: int
 ) -> list[Record]:
     """The worst decision that one group of restarts found; one record.
 
-    ``system`` is what the table calls the system. The rule has no overtaking cap: nothing was admitted before. What is recorded
+    The rule has no overtaking cap: nothing was admitted before. What is recorded
     is computed again from the instance: by the rule's plain code, and by `solve_io`, whose proof is recorded as ``status``.
     """
     rule = make_policy(policy, overtake=None, cap_all=True)
@@ -33,7 +33,6 @@ def worst_gap(
     bound = largest_gap(free, largest, queue)
     return [
         {
-            "system": system,
             "workers": len(free),
             "slots": sum(free),
             "largest": largest,

@@ -19,7 +19,8 @@ def worst_beside_mean(table: "pd.DataFrame") -> "Figure":
     Parameters
     ----------
     table : DataFrame
-        Columns ``system``, ``policy``, ``share`` and ``mean_share``: gaps over the largest of any assignment.
+        Columns ``system``, ``policy`` (its options do not show), ``share`` and ``mean_share``: gaps over the largest of any
+        assignment.
 
     Raises
     ------
@@ -28,12 +29,12 @@ def worst_beside_mean(table: "pd.DataFrame") -> "Figure":
     """
     if len(table) == 0:
         raise ParameterError("`table` of `worst_beside_mean` must have rows; got none. Run the experiment first.")
-    systems, policies = list(dict.fromkeys(table["system"])), list(dict.fromkeys(table["policy"]))
+    systems, policies = list(dict.fromkeys(table["system"])), list(dict.fromkeys(map(style.base_name, table["policy"])))
     with style.context():
-        figure = style.new_figure(style.TEXT_WIDTH, 1.0 + 0.1 * (len(policies) + 1) * len(systems))
+        figure = style.new_figure(style.TEXT_WIDTH, 1.0 + 0.088 * (len(policies) + 1) * len(systems))
         axis = figure.subplots()
         for number, policy in enumerate(policies):
-            rows = table[table["policy"] == policy]
+            rows = table[table["policy"].map(style.base_name) == policy]
             place = [systems.index(s) + 0.135 * (number - (len(policies) - 1) / 2) for s in rows["system"]]
             tint = style.color(policy)
             look: dict[str, Any] = {"marker": style.marker(policy), "linestyle": "none", "markersize": 4}
@@ -51,7 +52,7 @@ def worst_beside_mean(table: "pd.DataFrame") -> "Figure":
         axis.grid(axis="y", visible=False)
         axis.tick_params(axis="y", length=0)
         axis.set_xlabel(
-            "gap I − I* of one decision ÷ largest gap of any assignment: filled worst found, hollow mean of random ones"
+            "gap I − I* of one decision ÷ largest gap of any assignment\nfilled: worst found; hollow: mean of random instances"
         )
-        figure.legend(loc="outside upper right", ncols=len(policies))
+        figure.legend(loc="outside upper center", ncols=len(policies))
     return figure

@@ -37,29 +37,31 @@ def _shares(data):
 
 
 def numbers(tables):
-    """Numbers of the caption."""
-    data = tables["worst-gap"]
-    share = data.set_index(["workers", "slots", "largest", "queue", "policy"])["share"]
-    one, three, many, all_go = (8, 1, 100, 256), (8, 3, 100, 256), (8, 64, 100, 192), (8, 64, 100, 64)
-    of = {
-        f"{name}_{rule.replace('-', '_')}": float(share[(*system, rule)])
-        for name, system in (("one", one), ("three", three), ("many", many), ("all", all_go))
-        for rule in ("br0", "level-plus", "level-x", "token-jsq", "jsq")
+    """Numbers of the caption; percent of the largest gap of any assignment by system and rule."""
+    data = _shares(tables["worst-gap"])
+    data[["share", "mean_share"]] *= 100
+    keys = ["slots", "queue", "policy"]
+    rows = data[(data["workers"] == 8) & (data["largest"] == 100)].set_index(keys)
+    rules = ["br0", "level-plus", "level-x"]
+    systems = {"one": (1, 256), "seen": (3, 32), "many": (64, 192), "all": (64, 64)}
+    shares = {
+        f"{name}_{rule.replace('-', '_')}": float(rows.loc[(*system, rule), "share"])
+        for name, system in systems.items()
+        for rule in rules
     }
-    seen = data[(data["slots"] == 3) & (data["queue"] == 32)].set_index("policy")["share"]
-    size = data[(data["slots"] == 64) & (data["largest"] == 100) & (data["queue"] == 192)].set_index("policy")
-    return of | {
+    first_come = data[data["policy"].isin(["jsq", "token-jsq"])]
+    return shares | {
         "instances": int(data["evaluations"].sum()),
         "solved": int(data["solved"].sum()),
         "unproved": int(data["unproved"].sum()),
-        "zero": int(((data["optimum"] == 0) & (data["gap"] > 0)).sum()),
         "pairs": len(data),
-        "seen_br0": float(seen["br0"]),
-        "seen_level_plus": float(seen["level-plus"]),
-        "seen_level_x": float(seen["level-x"]),
-        "br0_sizes": float(size.loc["br0", "unit"]),
-        "br0_mean": float(size.loc["br0", "mean"] / size.loc["br0", "bound"]),
-        "largest": float(
-            data.loc[data["policy"].isin(["br0", "level-plus", "level-x"]) & (data["slots"] >= 64), "share"].max()
-        ),
+        "zero": int(((data["optimum"] == 0) & (data["gap"] > 0)).sum()),
+        "reached": int((first_come.groupby("system")["share"].max() > 100 - 1e-9).sum()),
+        "systems": int(first_come["system"].nunique()),
+        "units": float(rows.loc[(64, 192, "br0"), "unit"]),
+        "whole_level_plus": float(rows.loc[(64, 192, "level-plus:window=0"), "share"]),
+        "whole_level_x": float(rows.loc[(64, 192, "level-x:window=256"), "share"]),
+        "mean_br0": float(rows.loc[(64, 192, "br0"), "mean_share"]),
+        "mean_level_plus": float(rows.loc[(64, 192, "level-plus"), "mean_share"]),
+        "mean_level_x": float(rows.loc[(64, 192, "level-x"), "mean_share"]),
     }

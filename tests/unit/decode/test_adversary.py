@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lbtheory.core import ParameterError
+from lbtheory.core import ParameterError, PolicyError
 from lbtheory.decode import adversary
 from lbtheory.decode.adversary import largest_gap, search_worst
 from lbtheory.decode.adversary_tasks import worst_gap
@@ -93,6 +93,16 @@ def test_no_gap_exceeds_the_bound_and_some_attain_it() -> None:
     assert largest_gap([5], 9, 9) == 0 and largest_gap([3, 0, 0], 2, 3) == 3 + 3
 
 
+@pytest.mark.parametrize(("policy", "window"), [("br0", 4), ("level-plus", 32), ("level-x", 65)])
+def test_one_free_slot(policy: str, window: int) -> None:
+    """A rule that looks at the oldest alone loses all it can when the fit comes after; BR-0 that sees all is exact."""
+    loads, free = [0] + [1] * 7, [1] + [0] * 7
+    value, least = decided(policy, loads, free, [50] * window + [1])
+    assert (value, least) == (largest_gap(free, 50, window + 1), 0) == (7 * 49, 0)
+    assert decided(policy, loads, free, [50] * (window - 1) + [1])[0] < value
+    assert search_worst(make_policy("br0"), free, 50, 4, seed=0, **LITTLE).gap == 0
+
+
 def test_what_is_not_proved_never_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver that proves nothing, or only gaps of 0."""
     found = search_worst(make_policy("jsq"), [2, 2], 9, 8, seed=1, **LITTLE)
@@ -115,9 +125,16 @@ def test_what_is_not_proved_never_counts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.loads[0] == found.loads[1] and 0 < found.unproved < found.solved
 
 
+def test_a_decision_that_leaves_slots_free_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would look better than the optimum."""
+    monkeypatch.setattr(adversary, "decide_once", lambda policy, loads, free, waiting: np.full(len(waiting), -1))
+    with pytest.raises(PolicyError, match="not maximal"):
+        search_worst(make_policy("jsq"), [2, 0], 9, 8, seed=1, **LITTLE)
+
+
 def test_equal_seeds_give_equal_records() -> None:
     """And the record is of its instance."""
-    system = {"system": "small", "free": [2, 0, 1], "largest": 20, "queue": 6, **LITTLE}
+    system = {"free": [2, 0, 1], "largest": 20, "queue": 6, **LITTLE}
     (first,), (again,), (other,) = (worst_gap(seed=s, policy="level-plus", **system) for s in (3, 3, 4))
     assert first == again != other
     value, least = decided("level-plus", **json.loads(first["instance"]))
