@@ -20,7 +20,7 @@ prove hardly more: worst decisions have small optima, which the search proves.""
 
 
 def largest_gap(free: Sequence[int], largest: int, queue: int) -> int:
-    """The largest ``I − I*`` that any maximal assignment can have, sizes ``1 … s``, ``R ≥ U`` waiting (ours; proved).
+    """Bound of ``I − I*`` of any maximal assignment, sizes ``1 … s``, ``R ≥ U`` waiting (ours; proved).
 
     ``I − I* ≤ (s − 1) min{(G − 2) c + U, G c + R − U}``, ``c = max_g c_g``. Proof: let ``L`` be the loads of the assignment,
     ``M`` their largest, on worker ``k``, and ``L*, M*`` those of an optimum. As ``R ≥ U``, both fill every slot: the loads of
@@ -110,7 +110,7 @@ def search_worst(
     starts, climbs, moves : int
         Random instances, how many of them (the worst) are improved, and local moves of each.
     seed : int
-        Equal seeds give equal answers.
+        Equal seeds give equal answers, and equal random instances to all rules.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def search_worst(
         A decision of the policy is better than the optimum, so it left free slots.
     """
     slots = _check(policy, free, largest, queue, starts, climbs, moves)
-    rng = generator(whole_number("seed", "search_worst", seed, 0), "worst-gap", policy.name)
+    rng = generator(whole_number("seed", "search_worst", seed, 0), "worst-gap")
     ask = _Asker(policy, slots)
     points = [p for p in (ask(*_start(rng, slots, largest, queue)) for _ in range(starts)) if p is not None]
     mean = sum(p.gap for p in points) / len(points) if points else None

@@ -18,8 +18,8 @@ def worst_gap(
 ) -> list[Record]:
     """The worst decision that one group of restarts found; one record.
 
-    The rule has no overtaking cap: nothing was admitted before. What is recorded
-    is computed again from the instance: by the rule's plain code, and by `solve_io`, whose proof is recorded as ``status``.
+    The rule has no overtaking cap: nothing was admitted before. What is recorded is computed again from the instance: by the
+    rule's plain code, and by `solve_io`, whose proof is recorded as ``status``.
     """
     rule = make_policy(policy, overtake=None, cap_all=True)
     found = search_worst(rule, free, largest, queue, starts=starts, climbs=climbs, moves=moves, seed=seed)
