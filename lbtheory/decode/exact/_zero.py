@@ -21,8 +21,8 @@ UNPROVED, BOUND, LEVELS, SEARCH = 0, 1, 2, 3
 """How an answer was settled: not; the bound was met by dealing out, by `hit_levels`; `fill_box` ended."""
 
 FAR = 1 << 60
-FEW = 12
-"""Slots outside the sharing workers up to which few levels are tried before the search."""
+FIRST_ROUNDS = 8
+"""Levels tried before the search; the others follow where it does not end."""
 PEAK_COST = 200
 """Nodes that one largest load counts for: about what preparing its search takes."""
 
@@ -224,12 +224,16 @@ def io_zero(
     high = peak
     if levels:
         high = max(peak, min((base + top).min(), (load + sums[admissions]) // workers))
-    few = slots[~shared].sum() <= FEW  # then the search ends soon
-    tries = min(rounds, 8) if few and not levels else rounds
+    tries = min(rounds, FIRST_ROUNDS)
     how = meet_bound(peak, high, queue, sizes, slots, base, shared, tries, seed, y)
     if how != UNPROVED:
         return first, first, how
-    return _search(peak, queue, sizes, counts, base, slots, top, sums, load, workers, limit, y)
+    best, bound, how = _search(peak, queue, sizes, counts, base, slots, top, sums, load, workers, limit, y)
+    if how == UNPROVED and bound == first and rounds > tries:
+        how = meet_bound(peak, high, queue, sizes, slots, base, shared, rounds - tries, seed + 1, y)
+        if how != UNPROVED:
+            return first, first, how
+    return best, bound, how
 
 
 @nb.njit(cache=True)
