@@ -89,7 +89,7 @@ def table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
 def special(instance: DecodeInstance) -> tuple[bool, float]:
     """Whether the method proves the instance, and its time."""
     found, seconds = timed(lambda: decide_io(instance.loads, instance.free, instance.waiting))
-    return found is not None and found.proved, seconds
+    return found.proved, seconds
 
 
 def levels(quick: bool) -> Table:

@@ -165,7 +165,7 @@ class _Asker:
             return None
         self.solved += 1
         exact = decide_io(loads, self.free, waiting, rounds=ROUNDS)
-        if exact is None or not exact.proved:
+        if not exact.proved:
             self.unproved += 1
             return None
         if value < exact.value:

@@ -342,3 +342,38 @@ def fill_box(
         return NONE, nodes
     _write(counts, sizes, slots, worker, best_pick[:depth], best_chosen[:single], searched, y)
     return best, nodes
+
+
+@nb.njit(cache=True)
+def box(
+    high: np.ndarray,
+    low: np.ndarray,
+    top: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    slots: np.ndarray,
+    floor: int,
+    stop: int,
+    limit: int,
+    y: np.ndarray,
+) -> tuple[int, int]:
+    """`fill_box` with the workers put in its order: the least choice first among those that are searched."""
+    kind = np.zeros(len(high), np.int64)
+    for f in range(len(high)):
+        if high[f] >= top[f] and low[f] == 0:
+            kind[f] = 2
+        elif slots[f] == 1 and low[f] == 0:
+            kind[f] = 1
+    many, one = np.flatnonzero(kind == 0), np.flatnonzero(kind == 1)
+    span = 1.0 + np.abs(high).max()
+    many = many[np.argsort(slots[many] * span + np.minimum(high[many], top[many]))]
+    one = one[np.argsort(high[one])]
+    order = np.concatenate((many, one, np.flatnonzero(kind == 2)))
+    inner = np.zeros_like(y)
+    total, nodes = fill_box(
+        sizes, counts, slots[order], low[order], high[order], len(many), len(one), floor, stop, limit, inner
+    )
+    if total != NONE:
+        for i in range(len(order)):
+            y[order[i]] = inner[i]
+    return total, nodes

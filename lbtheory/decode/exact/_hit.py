@@ -13,7 +13,7 @@ PASSES = 64
 
 
 @nb.njit(cache=True)
-def _uniform(state: np.ndarray) -> float:
+def uniform(state: np.ndarray) -> float:
     """A uniform number in [0, 1) by xorshift64* (Vigna 2016); ``state`` (1,) is never 0."""
     x = state[0]
     x ^= x >> np.uint64(12)
@@ -75,7 +75,7 @@ def _finish(values: np.ndarray, many: int, k: int, want: int, state: np.ndarray,
     while last > first and values[last - 1] > want - values[0] - values[1]:
         last -= 1
     choices = last - first
-    begin = int(_uniform(state) * choices)
+    begin = int(uniform(state) * choices)
     for step in range(min(choices, PASSES)):
         t = begin + step
         if t >= choices:
@@ -117,10 +117,10 @@ def _one_worker(
         mean = left / (c - k)
         reach = max(0.0, min(mean - values[0], values[many - 1] - mean))
         if alike:
-            step = values[int(_uniform(state) * many)] - average
+            step = values[int(uniform(state) * many)] - average
             step = max(-reach, min(reach, step))
         else:
-            step = min(0.3 * mean, reach) * (2.0 * _uniform(state) - 1.0)
+            step = min(0.3 * mean, reach) * (2.0 * uniform(state) - 1.0)
         i = _nearest(values, many, mean + step)
         picks[k] = values[i]
         left -= values[i]
@@ -168,7 +168,7 @@ def hit_levels(
     workers, many = len(slots), len(queue)
     state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
     for _ in range(4):
-        _uniform(state)
+        uniform(state)
     mean = queue.mean()
     middle = 0.0
     for f in range(workers):
@@ -177,9 +177,9 @@ def hit_levels(
     urgency, failed = np.empty(workers), np.ones(workers)
     for trial in range(rounds):
         width = mean * (0.02 + trial / rounds)
-        level = int(middle + (2.0 * _uniform(state) - 1.0) * width)
+        level = int(middle + (2.0 * uniform(state) - 1.0) * width)
         if level < level_low or level > level_high:  # as near as leaves some choice to the worker at the end of its range
-            inside = int((0.2 + 0.6 * _uniform(state)) * (level_high - level_low))
+            inside = int((0.2 + 0.6 * uniform(state)) * (level_high - level_low))
             level = level_low + inside if level < level_low else level_high - inside
         for f in range(workers):
             urgency[f] = -failed[f] * abs((level - base[f]) / slots[f] - mean) * np.sqrt(slots[f])

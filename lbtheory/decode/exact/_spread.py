@@ -3,9 +3,9 @@
 import numba as nb
 import numpy as np
 
-from lbtheory.decode.exact._box import NONE, bottom_sum, top_sum
+from lbtheory.decode.exact._box import NONE, bottom_sum, box, top_sum
 from lbtheory.decode.exact._cover import cover
-from lbtheory.decode.exact._zero import FAR, LEVELS, SEARCH, UNPROVED, box, ceiling, meet_bound, top_sums
+from lbtheory.decode.exact._zero import FAR, LEVELS, SEARCH, UNPROVED, ceiling, meet_bound, top_sums
 
 COVER = 4
 """How an answer was settled: the largest smallest load, with the largest requests, and nobody new at the peak."""

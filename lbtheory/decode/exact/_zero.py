@@ -14,15 +14,18 @@ finds the largest total for ``M``, ``M + 1``, … until ``φ(M)`` is no better t
 import numba as nb
 import numpy as np
 
-from lbtheory.decode.exact._box import NONE, bottom_sum, fill_box, last_at_most, top_sum
+from lbtheory.decode.exact._box import NONE, bottom_sum, box, last_at_most, top_sum
 from lbtheory.decode.exact._hit import hit_levels
+from lbtheory.decode.exact._refine import refine
 
-UNPROVED, BOUND, LEVELS, SEARCH = 0, 1, 2, 3
-"""How an answer was settled: not; the bound was met by dealing out, by `hit_levels`; `fill_box` ended."""
+UNPROVED, BOUND, LEVELS, SEARCH, REFINED = 0, 1, 2, 3, 4
+"""How an answer was settled: not; the bound was met by dealing out, by `hit_levels`; `fill_box` ended; `refine` met it."""
 
 FAR = 1 << 60
 FIRST_ROUNDS = 8
 """Levels tried before the search; the others follow where it does not end."""
+GROUPS = 100
+"""How many searches of groups the nodes are shared among."""
 PEAK_COST = 200
 """Nodes that one largest load counts for: about what preparing its search takes."""
 
@@ -142,41 +145,6 @@ def meet_bound(
 
 
 @nb.njit(cache=True)
-def box(
-    high: np.ndarray,
-    low: np.ndarray,
-    top: np.ndarray,
-    sizes: np.ndarray,
-    counts: np.ndarray,
-    slots: np.ndarray,
-    floor: int,
-    stop: int,
-    limit: int,
-    y: np.ndarray,
-) -> tuple[int, int]:
-    """`fill_box` with the workers put in its order: the least choice first among those that are searched."""
-    kind = np.zeros(len(high), np.int64)
-    for f in range(len(high)):
-        if high[f] >= top[f] and low[f] == 0:
-            kind[f] = 2
-        elif slots[f] == 1 and low[f] == 0:
-            kind[f] = 1
-    many, one = np.flatnonzero(kind == 0), np.flatnonzero(kind == 1)
-    span = 1.0 + np.abs(high).max()
-    many = many[np.argsort(slots[many] * span + np.minimum(high[many], top[many]))]
-    one = one[np.argsort(high[one])]
-    order = np.concatenate((many, one, np.flatnonzero(kind == 2)))
-    inner = np.zeros_like(y)
-    total, nodes = fill_box(
-        sizes, counts, slots[order], low[order], high[order], len(many), len(one), floor, stop, limit, inner
-    )
-    if total != NONE:
-        for i in range(len(order)):
-            y[order[i]] = inner[i]
-    return total, nodes
-
-
-@nb.njit(cache=True)
 def io_zero(
     queue: np.ndarray,
     sizes: np.ndarray,
@@ -204,14 +172,14 @@ def io_zero(
     seed, rounds, limit : int
         For `hit_levels` and `fill_box`.
     y : int array (F, n), output
-        Class counts of the best assignment known, where there is one.
+        Class counts of the best assignment known.
 
     Returns
     -------
     value, bound : int
-        ``I`` of ``y`` (`FAR` without one), and a proved lower bound of the optimum.
+        ``I`` of ``y``, and a proved lower bound of the optimum.
     how : int
-        `UNPROVED`, `BOUND`, `LEVELS` or `SEARCH`.
+        `UNPROVED`, `BOUND`, `LEVELS`, `SEARCH` or `REFINED`.
     """
     count, admissions = len(base), slots.sum()
     top, peak = np.empty(count, np.int64), full_peak
@@ -229,11 +197,63 @@ def io_zero(
     if how != UNPROVED:
         return first, first, how
     best, bound, how = _search(peak, queue, sizes, counts, base, slots, top, sums, load, workers, limit, y)
+    if how == UNPROVED:
+        if best == FAR:
+            _some_fill(peak, sizes, counts, base, slots, top, sums, limit // GROUPS, y)
+        best = _refined(full_peak, sizes, counts, base, slots, top, sums, load, workers, rounds, limit, seed, y)
+        if best == bound:
+            return best, bound, REFINED
     if how == UNPROVED and bound == first and rounds > tries:
         how = meet_bound(peak, high, queue, sizes, slots, base, shared, rounds - tries, seed + 1, y)
         if how != UNPROVED:
             return first, first, how
     return best, bound, how
+
+
+@nb.njit(cache=True)
+def _some_fill(
+    peak: int,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    base: np.ndarray,
+    slots: np.ndarray,
+    top: np.ndarray,
+    sums: np.ndarray,
+    limit: int,
+    y: np.ndarray,
+) -> None:
+    """Any fill, below a largest load that is raised until a short search finds one (where nothing binds, any will do)."""
+    step, total, none = 1, NONE, np.zeros(len(base), np.int64)
+    while total == NONE:
+        peak += step
+        step *= 2
+        most = ceiling(peak, base, slots, top, sums, np.zeros(len(base), np.bool_))
+        total, _ = box(peak - base, none, top, sizes, counts, slots, -1, most, limit, y)
+
+
+@nb.njit(cache=True)
+def _refined(
+    full_peak: int,
+    sizes: np.ndarray,
+    counts: np.ndarray,
+    base: np.ndarray,
+    slots: np.ndarray,
+    top: np.ndarray,
+    sums: np.ndarray,
+    load: int,
+    workers: int,
+    rounds: int,
+    limit: int,
+    seed: int,
+    y: np.ndarray,
+) -> int:
+    """``I`` of ``y`` after `refine` below its largest load."""
+    loads = base + (y * sizes).sum(axis=1)
+    peak = max(full_peak, loads.max())
+    most = ceiling(peak, base, slots, top, sums, np.zeros(len(base), np.bool_))
+    refine(peak - base, sizes, counts, slots, most, rounds, limit // GROUPS, seed, y)
+    loads = base + (y * sizes).sum(axis=1)
+    return workers * max(full_peak, loads.max()) - load - (loads - base).sum()
 
 
 @nb.njit(cache=True)
@@ -351,11 +371,10 @@ def decide(
         y,
     )
     worker[:] = -1
-    if value < FAR:
-        for t in range(n):
-            i = starts[t]
-            for f in range(len(opened)):
-                for _ in range(y[f, t]):
-                    worker[order[i]] = opened[f]
-                    i += 1
+    for t in range(n):
+        i = starts[t]
+        for f in range(len(opened)):
+            for _ in range(y[f, t]):
+                worker[order[i]] = opened[f]
+                i += 1
     return value, bound, how

@@ -80,7 +80,7 @@ def solve_io(
     direct = None
     if shortcuts and formulation == "special" and not must_admit and covers(instance):
         direct = decide_io(instance.loads, instance.free, instance.waiting, seed=search.seed)
-        if direct is not None and direct.proved and tie == "none" and warm_start is None:
+        if direct.proved and tie == "none" and warm_start is None:
             chosen = direct.assignment(instance.workers)
             return solution(
                 instance, chosen, policy="io", bound=Fraction(direct.bound), seconds=clock.seconds, method=direct.method

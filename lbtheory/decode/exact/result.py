@@ -40,8 +40,9 @@ class Solution:
         proved; ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
     method : str
         What settled the answer: ``"trivial"``; of the special method ``"bound"`` (the largest requests dealt out meet it),
-        ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended), ``"window"`` (levels of a window with ``H > 0``) and
-        ``"cover"`` (SpreadLex: the largest smallest load by the largest requests);
+        ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended), ``"refined"`` (groups of workers filled anew meet it),
+        ``"window"`` (levels of a window with ``H > 0``) and ``"cover"`` (SpreadLex: the largest smallest load by the largest
+        requests);
         ``"enumeration"``, ``"range bound"``, ``"cp-sat"``; ``"start"`` when time ran out before the solver began; ``"given"``
         for compared policies.
     """

@@ -19,7 +19,7 @@ NODES = 200_000
 WORK = 300_000_000
 """Elementary steps that trying levels may take at most (each level costs about ``R U``), about half a second."""
 
-NAMES = ("start", "bound", "levels", "search")
+NAMES = ("start", "bound", "levels", "search", "refined")
 """Methods by the number that the compiled code returns."""
 
 
@@ -36,8 +36,8 @@ class Found:
     bound : int or Fraction
         Proved lower bound of the optimum; the answer is proved where it equals ``value``.
     method : str
-        ``"bound"`` (dealt out), ``"levels"`` (exact sums), ``"search"``, ``"window"`` (exact sums, ``H > 0``), or ``"start"``
-        where it is not proved.
+        ``"bound"`` (dealt out), ``"levels"`` (exact sums), ``"search"``, ``"refined"`` (groups of workers filled anew until the
+        bound was met), ``"window"`` (exact sums, ``H > 0``), or ``"start"`` where it is not proved.
     """
 
     y: np.ndarray | None
@@ -88,8 +88,7 @@ def special_io(program: Program, *, seed: int = 0, rounds: int = ROUNDS, nodes: 
         nodes,
         y,
     )
-    known = value < _zero.FAR
-    return Found(y=y if known else None, value=int(value) if known else None, bound=int(bound), method=NAMES[how])
+    return Found(y=y, value=int(value), bound=int(bound), method=NAMES[how])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +132,8 @@ def covers(instance: DecodeInstance) -> bool:
 
 def decide_io(
     loads: np.ndarray, free: np.ndarray, waiting: np.ndarray, *, seed: int = 0, rounds: int = ROUNDS, nodes: int = NODES
-) -> Decision | None:
-    """IO_0 by the special method alone, for runs of many decisions; None where it knows no assignment.
+) -> Decision:
+    """IO_0 by the special method alone, for runs of many decisions.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ def decide_io(
 
     Returns
     -------
-    Decision or None
+    Decision
     """
     from lbtheory.decode.exact import _zero
 
@@ -155,8 +154,6 @@ def decide_io(
     worker = np.empty(len(waiting), np.int64)
     order = np.argsort(waiting, kind="stable")
     value, bound, how = _zero.decide(loads, free, waiting, order, seed, rounds, nodes, worker)
-    if value >= _zero.FAR:
-        return None
     worker.setflags(write=False)
     return Decision(worker=worker, value=int(value), bound=int(bound), method=NAMES[how])
 

@@ -165,7 +165,7 @@ class ExactIo(SolvedPolicy):
         plain = self.method == "special" and self.horizon == 0 and self.tie == "none" and len(view.free) > 1 and not self.bonus
         if plain and not view.forced(self.overtake, self.patience) and 0 < sum(view.free) <= len(view.order):
             found = decide_io(np.array(view.loads), np.array(view.free), np.array(view.prompts), seed=seed)
-            if found is not None and (found.proved or self.fallback == "best"):
+            if found.proved or self.fallback == "best":
                 self.count(found.proved, found.value - found.bound)
                 return found.assignment(len(view.free))
         return SolvedPolicy.assign(self, view, rng)

@@ -108,17 +108,16 @@ def test_what_is_not_proved_never_counts(monkeypatch: pytest.MonkeyPatch) -> Non
     found = search_worst(make_policy("jsq"), [2, 2], 9, 8, seed=1, **LITTLE)
     assert found.gap > 0 == found.unproved
 
-    def unproved(*args: np.ndarray, **more: int) -> Decision | None:
+    def unproved(*args: np.ndarray, **more: int) -> Decision:
         answer = decide_io(*args, **more)
-        assert answer is not None
-        return None if args[0][0] % 2 else Decision(worker=answer.worker, value=answer.value, bound=-1, method="start")
+        return Decision(worker=answer.worker, value=answer.value, bound=-1, method="start")
 
     monkeypatch.setattr(adversary, "decide_io", unproved)
     found = search_worst(make_policy("jsq"), [2, 2], 9, 8, seed=1, **LITTLE)
     assert found.gap == 0 and found.mean is None and found.unproved == found.solved == found.evaluations == 60 + 120
 
-    def level_only(*args: np.ndarray, **more: int) -> Decision | None:
-        return decide_io(*args, **more) if args[0][0] == args[0][1] else None
+    def level_only(*args: np.ndarray, **more: int) -> Decision:
+        return decide_io(*args, **more) if args[0][0] == args[0][1] else unproved(*args, **more)
 
     monkeypatch.setattr(adversary, "decide_io", level_only)
     found = search_worst(make_policy("jsq"), [2, 2], 9, 8, seed=1, **LITTLE)

@@ -45,8 +45,7 @@ def sorted_queue(waiting: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_search_over_ranges_is_the_plain_one() -> None:
-    from lbtheory.decode.exact._box import NONE
-    from lbtheory.decode.exact._zero import box
+    from lbtheory.decode.exact._box import NONE, box
 
     rng = np.random.default_rng(1)
     found = 0
@@ -118,10 +117,35 @@ def test_levels_of_real_size_are_hit_and_proved(workers: int, slots: int, pool: 
         assert found.objective == objective(instance, found.assignment) == found.bound
 
 
+def test_refining_keeps_a_fill_and_reaches_the_largest_total() -> None:
+    """Of three workers or fewer every group may be all of them: then the end is the brute-force optimum."""
+    from lbtheory.decode.exact._refine import refine
+
+    rng, raised = np.random.default_rng(3), 0
+    for _ in range(60):
+        workers = int(rng.integers(2, 6))
+        slots, waiting = rng.integers(1, 3, workers), np.sort(rng.integers(1, 12, 9 if workers < 4 else 12))
+        sizes, counts = np.unique(waiting, return_counts=True)
+        y, place = np.zeros((workers, len(sizes)), np.int64), 0
+        for f in range(workers):  # the smallest requests in order
+            for size in waiting[place : place + slots[f]]:
+                y[f, np.searchsorted(sizes, size)] += 1
+            place += slots[f]
+        start = y @ sizes
+        high = start + rng.integers(0, 12, workers)
+        total = refine(high, sizes, counts, slots, int(high.sum()), 60, 2_000, 1, y)
+        assert total == (y @ sizes).sum() >= start.sum() and (y @ sizes <= high).all()
+        assert (y.sum(axis=1) == slots).all() and (y.sum(axis=0) <= counts).all() and (y >= 0).all()
+        if workers <= 3:
+            assert total == reference.largest_total(waiting.tolist(), slots.tolist(), [0] * workers, high.tolist())
+        raised += total > start.sum()
+    assert raised > 30
+
+
 def test_nearly_the_whole_queue_can_be_placed_on_one_level() -> None:
     waiting = np.random.default_rng(0).integers(1, 101, 64 * 64 + 256)
     found = decide_io(np.zeros(64, np.int64), np.full(64, 64), waiting)
-    assert found is not None and found.proved and found.value == 0 and found.method == "levels"
+    assert found.proved and found.value == 0 and found.method == "levels"
 
 
 def test_decide_io_is_solve_io() -> None:
@@ -132,7 +156,7 @@ def test_decide_io_is_solve_io() -> None:
             continue
         waiting = rng.integers(1, 21, 12)
         found = decide_io(loads, free, waiting)
-        assert found is not None and found.proved
+        assert found.proved
         chosen = Assignment(workers=tuple(tuple(np.flatnonzero(found.worker == g).tolist()) for g in range(5)))
         instance = decode_instance(loads, free, waiting)
         check_assignment(instance, chosen)
@@ -149,7 +173,8 @@ def test_a_cut_search_says_so() -> None:
         found = special_io(program, nodes=1, rounds=1)
         best = solve_io(instance, formulation="class-count", shortcuts=False).objective
         assert best is not None and found.bound <= best
-        assert found.value is None or found.value >= best
+        assert found.value is not None and found.value >= best
+        assert found.value == total_value(program, found.counts)
         assert not found.proved or found.value == best
         cut += not found.proved
     assert cut > 0
@@ -325,12 +350,11 @@ def test_spread_lex_is_never_worse_than_the_answer_of_io() -> None:
             solve_spread_lex(instance, time_limit=0.1)  # compiles
         found = solve_spread_lex(instance, time_limit=0.2)
         assert found.key_bound <= found.key
-        if near is not None:
-            there = near.worker >= 0
-            loads = instance.loads + np.bincount(near.worker[there], instance.waiting[there], 24).astype(int)
-            peak = loads.max()
-            assert found.key <= (peak - loads.min(), (loads == peak).sum(), 24 * peak - loads.sum())
-            compared += found.method == "cp-sat"
+        there = near.worker >= 0
+        loads = instance.loads + np.bincount(near.worker[there], instance.waiting[there], 24).astype(int)
+        peak = loads.max()
+        assert found.key <= (peak - loads.min(), (loads == peak).sum(), 24 * peak - loads.sum())
+        compared += found.method == "cp-sat"
     assert compared > 0
 
 
