@@ -8,7 +8,8 @@ load ``M``
     nothing.
 
 ``φ`` at the least possible ``M`` bounds IO_0; an assignment that reaches it is proved by that alone. Otherwise `fill_box`
-finds the largest total for ``M``, ``M + 1``, … until ``φ(M)`` is no better than what is known. Source: ours, proved.
+finds the largest total for ``M``, ``M + 1``, … until ``φ(M)`` is no better than what is known, and `refine` improves what a
+search that was cut has found. Source: ours, proved.
 """
 
 import numba as nb

@@ -69,8 +69,7 @@ def solve_spread_lex(
         return _answer(program, program.assignment(listed[1]), listed[0], clock, "enumeration")
     starts = program.starts() + ([] if warm_start is None else [program.class_counts(warm_start)])
     if shortcuts and applies(program) and not clock.over:  # IO_0's answer is often close, and is best where all loads are equal
-        near = special_io(program, seed=search.seed).y
-        starts += [] if near is None else [near]
+        starts.append(special_io(program, seed=search.seed).counts)
     start = min(starts, key=lambda y: _key(program, y))
     y, bound = _optimise(program, start, search)
     return _answer(program, program.assignment(y), bound, clock, "cp-sat")
