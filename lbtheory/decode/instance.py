@@ -80,6 +80,11 @@ class DecodeInstance:
         return self.priorities is not None and bool(self.priorities.any()) and self.admissions < len(self.waiting)
 
     @property
+    def lives_end(self) -> bool:
+        """Whether some waiting request may finish inside the window."""
+        return self.lives is not None and int(self.lives.min(initial=self.horizon + 1)) <= self.horizon
+
+    @property
     def active(self) -> np.ndarray:
         """Active counts as count rules see them, ``max(free) − free_g`` (only differences matter to them)."""
         return readonly(self.free.max() - self.free)
