@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 
 from lbtheory.core import SolverStatus
+from lbtheory.decode.engine import simulate
 from lbtheory.decode.exact import solve_io
 from lbtheory.decode.exact._limbs import no_less, sign
 from lbtheory.decode.exact._place import place_all as compiled
 from lbtheory.decode.exact._place import start
+from lbtheory.decode.exact.model import Clock, Search
+from lbtheory.decode.exact.near import settle
 from lbtheory.decode.exact.place import leaves_slots, place_all
-from lbtheory.decode.exact.weights import rounding, scaled_weights
-from lbtheory.decode.instance import DecodeInstance, check_assignment, decode_instance, objective
+from lbtheory.decode.exact.program import build_program
+from lbtheory.decode.exact.weights import integer_weights, rounding, scaled_weights
+from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, decode_instance, objective
+from lbtheory.decode.policies import make_policy
+from lbtheory.decode.workload import Source, make_workload
 from tests.reference import exact as reference
 
 GAMMAS = ["1", "9/10", "43/50", "123456789/987654321"]
@@ -176,3 +182,35 @@ def test_coarse_weights_do_not_mislead_the_search(monkeypatch: pytest.MonkeyPatc
             trust = place_all(instance)
         wrong += trust is not None and trust.value > placed.value
     assert wrong > 0  # with the rounded sums alone
+
+
+def test_the_band_finds_the_best_of_those_that_look_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lbtheory.decode.exact.weights.MODEL_LIMIT", 2**24)
+    moved = 0
+    for seed in range(20):
+        program = build_program(window(np.random.default_rng(seed)), function="test")
+        weights = integer_weights(program, function="test")
+        every = [program.class_counts(Assignment(workers=a)) for a in reference.assignments(*lists(program.instance))]
+        sums = [weights.value(program.imbalances(y)) for y in every]
+        true = [weights.true_value(program.imbalances(y)) for y in every]
+        ties = [k for k, v in enumerate(sums) if v <= min(sums) + sum(weights.values) // 3]
+        worst = max(ties, key=lambda k: true[k])
+        search = Search(seed=0, workers=1, clock=Clock(None, function="test"), function="test")
+        y, proved = settle(program, weights, every[worst], min(sums), search)
+        value = weights.true_value(program.imbalances(y))
+        assert value == min(true) if proved else min(true) <= value <= true[worst], seed
+        moved += proved and value < true[worst]
+    assert moved > 0
+
+
+def lists(instance: DecodeInstance) -> tuple[list[int], list[int]]:
+    return instance.free.tolist(), instance.waiting.tolist()
+
+
+def test_a_long_discounted_run_is_proved_throughout() -> None:
+    for refresh in ("window", "iteration"):
+        work = make_workload(Source(p="1/20", prompts="uniform:50"), workers=4, slots=8, queue=64, steps=25, seed=0)
+        policy = make_policy(f"io:horizon=20,gamma=0.86,refresh={refresh}")
+        simulate(work.stream, policy, workers=4, slots=8, steps=25)
+        proofs = policy.proofs()
+        assert proofs is not None and proofs.decisions > 15 and (proofs.unproved, proofs.gap) == (0, 0.0)
