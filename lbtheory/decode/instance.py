@@ -268,7 +268,10 @@ def objective(instance: DecodeInstance, assignment: Assignment) -> Fraction:
 
 def discounted_imbalance(instance: DecodeInstance, after: np.ndarray) -> Fraction:
     """``Σ_h γ^h I_h`` of loads (G, H+1), exact."""
-    return sum((instance.gamma**h * imbalance(after[:, h]) for h in range(after.shape[1])), Fraction(0))
+    above, below, total, scale = instance.gamma.numerator, instance.gamma.denominator, 0, 1
+    for value in (len(after) * after.max(axis=0) - after.sum(axis=0)).tolist():  # Horner's rule in 1/γ
+        total, scale = total * below + value * scale, scale * above
+    return Fraction(total, below ** (after.shape[1] - 1))
 
 
 def penalty(instance: DecodeInstance, assignment: Assignment) -> int:

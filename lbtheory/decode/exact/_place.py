@@ -27,11 +27,11 @@ def _raised(peaks: np.ndarray, load: np.ndarray, more: np.ndarray, weights: np.n
 
 @nb.njit(cache=True)
 def start(
-    paths: np.ndarray, loads: np.ndarray, free: np.ndarray, floor: np.ndarray, weights: np.ndarray, trials: int
+    paths: np.ndarray, loads: np.ndarray, free: np.ndarray, floor: np.ndarray, weights: np.ndarray, steps: int
 ) -> np.ndarray:
     """A good assignment: in the given order onto the least loaded worker with a free slot, then `_exchange` while it helps.
 
-    Arguments as in `place_all`; ``trials`` limits the exchanges looked at. Returns the worker of each request.
+    Arguments as in `place_all`; ``steps`` limits the elementary steps of the exchanges. Returns the worker of each request.
     """
     workers, worker, load, left = len(loads), np.empty(len(paths), np.int64), loads.copy(), free.copy()
     mass = np.empty(workers, np.int64)
@@ -49,9 +49,9 @@ def start(
     best, i, calm = 0, 0, 0
     for h in range(len(floor)):
         best += weights[h] * max(floor[h], load[:, h].max())
-    while calm < len(paths) and trials > 0:
+    while calm < len(paths) and steps > 0:
         value, used = _exchange(i, best, paths, load, left, floor, weights, worker)
-        trials -= used
+        steps -= used
         calm = calm + 1 if value == best else 0
         best, i = value, (i + 1) % len(paths)
     return worker
@@ -68,12 +68,13 @@ def _exchange(
     weights: np.ndarray,
     worker: np.ndarray,
 ) -> tuple[int, int]:
-    """Move request ``i``, or change it with one of another worker, the first time that helps: the value, and trials made."""
-    g, others, trials = worker[i], np.empty(len(floor), np.int64), 0
+    """Move request ``i``, or change it with one of another worker, the first time that helps: the value, and steps made."""
+    g, others, steps = worker[i], np.empty(len(floor), np.int64), 0
     for f in range(len(load)):
         if f == g:
             continue
         others[:] = floor
+        steps += len(paths) + len(load) * len(floor)
         for e in range(len(load)):
             if e != f and e != g:
                 for h in range(len(floor)):
@@ -81,7 +82,7 @@ def _exchange(
         for j in range(-1, len(paths)):  # −1: a move
             if (j < 0 and left[f] == 0) or (j >= 0 and worker[j] != f):
                 continue
-            trials += 1
+            steps += len(floor)
             total = 0
             for h in range(len(floor)):
                 moved = paths[i, h] - (paths[j, h] if j >= 0 else 0)
@@ -98,8 +99,8 @@ def _exchange(
             load[f] += moved_path
             load[g] -= moved_path
             worker[i] = f
-            return total, trials
-    return best, trials
+            return total, steps
+    return best, steps
 
 
 @nb.njit(cache=True)

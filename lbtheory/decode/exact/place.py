@@ -14,10 +14,12 @@ from lbtheory.decode.exact.weights import rounding, scaled_weights
 from lbtheory.decode.instance import Assignment, DecodeInstance, objective
 
 STEPS = 40_000_000
-"""Elementary steps of the search; a node takes about ``F (H+1)``."""
-PER_SECOND = 80_000_000
+"""Elementary steps of the search, about a third of a second."""
+NODE = 25
+"""A node takes about ``F (H + NODE)`` steps."""
+PER_SECOND = 120_000_000
 """Steps in a second, about."""
-TRIALS = 4_000_000
+EXCHANGES = 4_000_000
 """Elementary steps of the exchanges that give it a start."""
 
 
@@ -79,8 +81,8 @@ def place_all(instance: DecodeInstance, *, steps: int = STEPS, seconds: float | 
     exact = rounding(weights, tops.tolist())
     if exact is None:
         return None
-    values, cost = np.array(weights.values, np.int64), len(opened) * (instance.horizon + 1)
-    worker = _place.start(paths, loads, free, floor, values, max(1, TRIALS // cost))
+    values, cost = np.array(weights.values, np.int64), len(opened) * (instance.horizon + NODE)
+    worker = _place.start(paths, loads, free, floor, values, EXCHANGES)
     limit = max(1, steps // cost)
     low, nodes = _place.place_all(paths, same, _twins(loads, free), loads, free, floor, values, exact, limit, worker)
     assignment = _assignment(instance, order, same, opened[worker])
