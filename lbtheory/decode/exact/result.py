@@ -37,7 +37,8 @@ class Solution:
         otherwise.
     tie : str
         The tie rule that the assignment satisfies; ``"none"`` when no rule was asked for, when time ran out before it was
-        proved, or when the discounts have no common denominator within 64 bits; ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
+        proved, or when the discounts have no common denominator within 64 bits; ``"fcfs"`` at ``G = 1``, where
+        every assignment is optimal.
     method : str
         What settled the answer: ``"trivial"``; of the special method ``"bound"`` (the largest requests dealt out meet it),
         ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended), ``"window"`` (levels of a window with ``H > 0``) and

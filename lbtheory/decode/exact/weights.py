@@ -2,7 +2,8 @@
 
 ``I_h ≥ 0``, so weights ``w_h`` with ``w_h / scale ≤ γ^h`` give ``min Σ w_h I_h / scale ≤ min Σ γ^h I_h``: rounding down
 lowers the bound by at least the rounding error and keeps it valid. The true objective is a multiple of ``1/denominator^H``,
-so a bound may be raised to the next such multiple.
+so a bound may be raised to the next such multiple. Which of several assignments is best is settled exactly all the same: in a
+compiled search by `rounding`, after CP-SAT by `lbtheory.decode.exact.near`.
 """
 
 from dataclasses import dataclass
