@@ -104,12 +104,7 @@ def _exchange(
 
 
 @nb.njit(cache=True)
-def _lift(
-    peaks: np.ndarray,
-    usable: np.ndarray,
-    load: np.ndarray,
-    rest: np.ndarray,
-) -> None:
+def _lift(peaks: np.ndarray, usable: np.ndarray, load: np.ndarray, rest: np.ndarray) -> None:
     """Raise ``peaks`` to the mean over the usable workers, rounded up."""
     many = usable.sum()
     for h in range(len(peaks)):
@@ -118,6 +113,31 @@ def _lift(
             if usable[f]:
                 total += load[f, h]
         peaks[h] = max(peaks[h], -((-total) // many))
+
+
+@nb.njit(cache=True)
+def _options(
+    peaks: np.ndarray,
+    usable: np.ndarray,
+    load: np.ndarray,
+    mass: np.ndarray,
+    path: np.ndarray,
+    weights: np.ndarray,
+    order: np.ndarray,
+    value: np.ndarray,
+) -> int:
+    """The usable workers for a request by what it would raise the peaks to, then by load: fills both; how many there are."""
+    width, trial = 0, np.empty(len(peaks), np.int64)
+    for f in range(len(load)):
+        if not usable[f]:
+            continue
+        v, k = _raised(peaks, load[f], path, weights, trial), width
+        while k > 0 and (value[k - 1] > v or (value[k - 1] == v and mass[order[k - 1]] > mass[f])):
+            order[k], value[k] = order[k - 1], value[k - 1]
+            k -= 1
+        order[k], value[k] = f, v
+        width += 1
+    return width
 
 
 @nb.njit(cache=True)
@@ -190,7 +210,7 @@ def place_all(
     nodes, d, fresh = 0, 0, True
     while d >= 0:
         if fresh:  # the workers for request d, least bound first
-            fresh, width[d], at[d] = False, 0, 0
+            fresh, at[d] = False, 0
             for f in range(workers):
                 usable[f] = left[f] > 0
                 if usable[f]:
@@ -199,18 +219,9 @@ def place_all(
             if usable.any():
                 _lift(peaks[d], usable, load, rest[d])
             low = pick[d - 1] if d > 0 and same[d] else 0
-            for f in range(low, workers):
-                if not usable[f]:
-                    continue
-                if got[f] == 0 and twin[f] >= low and got[twin[f]] == 0:
-                    continue
-                v = _raised(peaks[d], load[f], paths[d], weights, trial)
-                k = width[d]
-                while k > 0 and (value[d, k - 1] > v or (value[d, k - 1] == v and mass[order[d, k - 1]] > mass[f])):
-                    order[d, k], value[d, k] = order[d, k - 1], value[d, k - 1]
-                    k -= 1
-                order[d, k], value[d, k] = f, v
-                width[d] += 1
+            for f in range(workers):  # of equal requests a later one goes no lower; of equal workers without one the first
+                usable[f] &= f >= low and (got[f] > 0 or twin[f] < low or got[twin[f]] > 0)
+            width[d] = _options(peaks[d], usable, load, mass, paths[d], weights, order[d], value[d])
         if pick[d] >= 0:  # come back: take request d away
             f = pick[d]
             load[f] -= paths[d]
@@ -224,7 +235,8 @@ def place_all(
         if nodes >= limit:
             nodes += 1
             break
-        f, v = order[d, at[d]], _raised(peaks[d], load[order[d, at[d]]], paths[d], weights, peaks[d + 1])
+        f = order[d, at[d]]
+        v = _raised(peaks[d], load[f], paths[d], weights, peaks[d + 1])
         at[d] += 1
         nodes += 1
         if no_less(v, peaks[d + 1], best, best_peaks, rounding):
