@@ -184,6 +184,19 @@ def test_coarse_weights_do_not_mislead_the_search(monkeypatch: pytest.MonkeyPatc
     assert wrong > 0  # with the rounded sums alone
 
 
+def test_numbers_near_64_bits_are_exact_or_left_to_others() -> None:
+    for seed in range(12):
+        rng, horizon = np.random.default_rng(seed), 12
+        rows = rng.integers(0, 2**45, (3, horizon + 1))
+        waiting = rng.integers(1, 2**45, 3 if seed % 2 else 5)
+        instance = decode_instance(rows[:, 0], [1, 2, 1], waiting, projected=rows, gamma="43/50")
+        found = solve_io(instance, tie="none")
+        assert found.objective == found.bound == brute(instance) and found.method == "search", seed
+    rows = np.array([[0] * 2001, [9] * 2001])  # 2001 sums of up to 2^52 do not fit: no search, and none is claimed
+    instance = decode_instance([0, 9], [2, 2], [2**50, 5, 7], projected=rows)
+    assert place_all(instance) is None
+
+
 def test_the_band_finds_the_best_of_those_that_look_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lbtheory.decode.exact.weights.MODEL_LIMIT", 2**24)
     moved = 0

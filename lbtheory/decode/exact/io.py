@@ -169,7 +169,7 @@ def _special(program: Program, weights: Weights, direct: Placed | None, seed: in
     if not applies_to_window(program):
         return None
     start = min(program.starts(), key=lambda y: weights.true_value(program.imbalances(y)))
-    few = search_window(program, weights, start)
+    few = search_window(program, start)
     if few is not None and few.proved:
         return few
     wide = special_window(program, seed=seed)

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lbtheory.core import SizeOverflowError
-from lbtheory.decode.exact.weights import rounding, scaled_weights
+from lbtheory.decode.exact.weights import kernel_weights, rounding
 from lbtheory.decode.instance import Assignment, DecodeInstance, objective
 
 STEPS = 40_000_000
@@ -74,12 +73,9 @@ def place_all(instance: DecodeInstance, *, steps: int = STEPS, seconds: float | 
     loads, free = shifted[opened], np.minimum(instance.free[opened], len(order))
     floor = np.where(instance.free[:, None] == 0, shifted, 0).max(axis=0)
     tops = shifted.max(axis=0) + paths.sum(axis=0)
-    try:
-        weights = scaled_weights(instance.gamma, tops.tolist(), function="solve_io")
-    except SizeOverflowError:
-        return None
-    exact = rounding(weights, tops.tolist())
-    if exact is None:
+    weights = kernel_weights(instance.gamma, tops.tolist())
+    exact = None if weights is None else rounding(weights, tops.tolist())
+    if weights is None or exact is None:
         return None
     values, cost = np.array(weights.values, np.int64), len(opened) * (instance.horizon + NODE)
     worker = _place.start(paths, loads, free, floor, values, EXCHANGES)

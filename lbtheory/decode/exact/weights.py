@@ -86,6 +86,14 @@ def scaled_weights(gamma: Fraction, sums: list[int], *, function: str) -> Weight
     return Weights(values=values, scale=scale, exact=False, gamma=gamma)
 
 
+def kernel_weights(gamma: Fraction, sums: list[int]) -> Weights | None:
+    """`scaled_weights` for a compiled search, None where not even weights of one unit fit."""
+    try:
+        return scaled_weights(gamma, sums, function="solve_io")
+    except SizeOverflowError:
+        return None
+
+
 def rounding(weights: Weights, tops: list[int]) -> tuple[np.ndarray, int, int] | None:
     """What `lbtheory.decode.exact._limbs.no_less` needs to compare sums of ``0 ≤ x_h ≤ tops_h`` exactly; None past 64 bits."""
     offsets = len(weights.values)

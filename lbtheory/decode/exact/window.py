@@ -18,14 +18,14 @@ from math import ceil, comb, prod
 import numpy as np
 
 from lbtheory.decode.exact.program import Program
-from lbtheory.decode.exact.weights import Weights, rounding, scaled_weights
+from lbtheory.decode.exact.weights import kernel_weights, rounding
 from lbtheory.decode.exact.zero import ROUNDS, Found, effort
 
 FEW_NODES = 30_000
 """Nodes of the search with few free slots, some 5 milliseconds."""
 
 
-def search_window(program: Program, weights: Weights, start: np.ndarray, *, nodes: int = FEW_NODES) -> Found | None:
+def search_window(program: Program, start: np.ndarray, *, nodes: int = FEW_NODES) -> Found | None:
     """IO_H by search, from the class counts ``start``; None where that would take too long or pass 64 bits."""
     slots = np.array(program.slots, np.int64)
     order = np.argsort(slots, kind="stable")
@@ -35,10 +35,9 @@ def search_window(program: Program, weights: Weights, start: np.ndarray, *, node
         return None
     tops = [workers * program.most_peak(h) for h in range(program.offsets)]
     given = sum(program.largest(c) for c in program.slots)
-    if width * sum(w * (top + given) for w, top in zip(weights.values, tops, strict=True)) >= 2**62:
-        weights = scaled_weights(program.instance.gamma, [width * (top + given) for top in tops], function="solve_io")
-    exact = rounding(weights, tops)
-    if exact is None:
+    own = kernel_weights(program.instance.gamma, [width * (top + given) for top in tops])
+    exact = None if own is None else rounding(own, tops)
+    if own is None or exact is None:
         return None
     from lbtheory.decode.exact import _window
 
@@ -51,7 +50,7 @@ def search_window(program: Program, weights: Weights, start: np.ndarray, *, node
         slots[order],
         np.ascontiguousarray(program.base[order]),
         np.ascontiguousarray(peak),
-        np.array([*(workers * w for w in weights.values), sum(weights.values)], np.int64),
+        np.array([*(workers * w for w in own.values), sum(own.values)], np.int64),
         workers,
         program.imbalances(start) + loads,
         exact,
