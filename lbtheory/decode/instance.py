@@ -80,6 +80,11 @@ class DecodeInstance:
         return self.priorities is not None and bool(self.priorities.any()) and self.admissions < len(self.waiting)
 
     @property
+    def lives_end(self) -> bool:
+        """Whether some waiting request may finish inside the window."""
+        return self.lives is not None and int(self.lives.min(initial=self.horizon + 1)) <= self.horizon
+
+    @property
     def active(self) -> np.ndarray:
         """Active counts as count rules see them, ``max(free) − free_g`` (only differences matter to them)."""
         return readonly(self.free.max() - self.free)
@@ -263,7 +268,10 @@ def objective(instance: DecodeInstance, assignment: Assignment) -> Fraction:
 
 def discounted_imbalance(instance: DecodeInstance, after: np.ndarray) -> Fraction:
     """``Σ_h γ^h I_h`` of loads (G, H+1), exact."""
-    return sum((instance.gamma**h * imbalance(after[:, h]) for h in range(after.shape[1])), Fraction(0))
+    above, below, total, scale = instance.gamma.numerator, instance.gamma.denominator, 0, 1
+    for value in (len(after) * after.max(axis=0) - after.sum(axis=0)).tolist():  # Horner's rule in 1/γ
+        total, scale = total * below + value * scale, scale * above
+    return Fraction(total, below ** (after.shape[1] - 1))
 
 
 def penalty(instance: DecodeInstance, assignment: Assignment) -> int:

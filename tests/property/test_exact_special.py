@@ -8,7 +8,6 @@ import pytest
 from lbtheory.core import SolverStatus
 from lbtheory.decode.exact import solve_io, solve_spread_lex
 from lbtheory.decode.exact.program import build_program
-from lbtheory.decode.exact.weights import integer_weights
 from lbtheory.decode.exact.window import applies_to_window, search_window, special_window, total_value
 from lbtheory.decode.exact.zero import applies, decide_io, special_io
 from lbtheory.decode.instance import DecodeInstance, check_assignment, decode_instance, objective
@@ -51,8 +50,7 @@ def check(first: int, many: int) -> Counter[str]:
             window = special_window(program, **effort)
             assert window is not None and window.bound <= exact.objective, seed
             assert window.y is None or window.value == total_value(program, window.y) >= exact.objective, seed
-            weights, first = integer_weights(program, function="test"), program.starts()[0]
-            few = search_window(program, weights, first, nodes=int(rng.choice([1, 30, 30_000])))
+            few = search_window(program, program.starts()[0], nodes=int(rng.choice([1, 30, 30_000])))
             assert few is None or few.bound <= exact.objective <= few.value == total_value(program, few.y), seed
         if seed % 5 == 0:
             spread, plain = solve_spread_lex(instance), solve_spread_lex(instance, shortcuts=False)

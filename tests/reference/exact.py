@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 
 def assignments(
@@ -98,3 +98,22 @@ def ceiling(peak: int, base: list[int], slots: list[int], waiting: list[int]) ->
             outside = sum(peak - base[f] for f in range(len(base)) if f not in inside)
             best = min(best, outside + sum(ordered[: sum(slots[f] for f in inside)]))
     return best
+
+
+def placements(free: list[int], many: int) -> Iterator[tuple[int, ...]]:
+    """Every way to give each of ``many`` requests a worker within its free slots."""
+    for chosen in product(range(len(free)), repeat=many):
+        if all(chosen.count(g) <= c for g, c in enumerate(free)):
+            yield chosen
+
+
+def least_peaks(paths: list[list[int]], loads: list[list[int]], free: list[int], floor: list[int], gamma: Fraction) -> Fraction:
+    """The least ``Σ_h γ^h max(floor_h, max_f L_{f,h})`` with every request placed, each adding its path."""
+    totals = []
+    for chosen in placements(free, len(paths)):
+        total = Fraction(0)
+        for h, low in enumerate(floor):
+            rows = [load[h] + sum(p[h] for p, g in zip(paths, chosen, strict=True) if g == f) for f, load in enumerate(loads)]
+            total += gamma**h * max(low, *rows)
+        totals.append(total)
+    return min(totals)

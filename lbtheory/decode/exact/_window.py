@@ -13,6 +13,7 @@ import numba as nb
 import numpy as np
 
 from lbtheory.decode.exact._box import bottom_sum, last_at_most, top_sum
+from lbtheory.decode.exact._limbs import no_less, sign
 
 
 @nb.njit(cache=True)
@@ -45,6 +46,20 @@ def _slope(base: np.ndarray, peaks: np.ndarray, weights: np.ndarray, gain: int, 
         if base[h] + x >= peaks[h]:
             total += weights[h]
     return total
+
+
+@nb.njit(cache=True)
+def _exact_turn(base: np.ndarray, peaks: np.ndarray, workers: int, high: int, rounding: tuple[np.ndarray, int, int]) -> int:
+    """The least ``x`` of ``[0, high]`` from which ``Σ_h γ^h (G max(P_h, A_h + x) − x)`` no longer falls."""
+    best, step, zero = high, np.empty(len(base), np.int64), np.zeros(len(base), np.int64)
+    for k in range(-1, len(base)):
+        x = 0 if k < 0 else peaks[k] - base[k]
+        if 0 <= x < best:
+            for h in range(len(base)):
+                step[h] = workers - 1 if base[h] + x >= peaks[h] else -1
+            if sign(rounding[0], rounding[1], step, zero) >= 0:
+                best = x
+    return best
 
 
 @nb.njit(cache=True)
@@ -85,11 +100,13 @@ def search_window(
     base: np.ndarray,
     peak: np.ndarray,
     weights: np.ndarray,
-    best: int,
+    workers: int,
+    goal: np.ndarray,
+    rounding: tuple[np.ndarray, int, int],
     limit: int,
     y: np.ndarray,
-) -> tuple[int, int]:
-    """Minimise ``Σ_h w_h M_h − mass Σ_f x_f``, the weights ``w_h`` holding ``G``; depth first, larger requests first.
+) -> int:
+    """Minimise ``Σ_h γ^h (G M_h − Σ_f x_f)``; depth first, larger requests first.
 
     Parameters
     ----------
@@ -102,8 +119,12 @@ def search_window(
         Largest projected loads of the full workers.
     weights : int array (H+2,)
         ``G w_h``, then ``mass = Σ_h w_h``.
-    best : int
-        Only less counts.
+    workers : int
+        ``G``.
+    goal : int array (H+1,)
+        ``G M_h − Σ_f x_f`` of a known answer: only a less value counts.
+    rounding : tuple
+        See `lbtheory.decode.exact._limbs.no_less`.
     limit : int
         Nodes to visit.
     y : int array (F, n), output
@@ -111,22 +132,22 @@ def search_window(
 
     Returns
     -------
-    value : int
-        The least value, or ``best``.
     nodes : int
         Above ``limit`` when the search was cut.
     """
-    workers, offsets, depth, mass, many = len(slots), len(peak), slots.sum(), weights[-1], weights[:-1]
-    low, high = np.empty(workers, np.int64), np.empty(workers, np.int64)
-    for f in range(workers):
+    width, offsets, depth, mass, many = len(slots), len(peak), slots.sum(), weights[-1], weights[:-1]
+    best, plain, goal = (many // workers * goal).sum(), rounding[2] == 0, goal.copy()
+    here = np.empty(offsets, np.int64)
+    low, high = np.empty(width, np.int64), np.empty(width, np.int64)
+    for f in range(width):
         low[f], high[f] = bottom_sum(sizes, counts, slots[f]), top_sum(sizes, counts, slots[f])
     worker, more = np.empty(depth, np.int64), np.empty(depth, np.int64)
     d = 0
-    for f in range(workers):
+    for f in range(width):
         for j in range(slots[f] - 1, -1, -1):
             worker[d], more[d] = f, j
             d += 1
-    peaks, given = np.zeros((workers + 1, offsets), np.int64), np.zeros(workers + 1, np.int64)
+    peaks, given = np.zeros((width + 1, offsets), np.int64), np.zeros(width + 1, np.int64)
     peaks[0] = peak
     remaining, pick, own = counts.copy(), np.full(depth, -1), np.zeros(depth + 1, np.int64)
     at, tries = np.full(depth, len(sizes) - 1), np.zeros(depth, np.int64)
@@ -141,7 +162,10 @@ def search_window(
             t = -1
             while t < 0 and tries[d] < 2:
                 bare = base[f] + own[d]
-                turn = _turn(bare, peaks[f], many, mass, 0, sizes[-1])
+                if plain:
+                    turn = _turn(bare, peaks[f], many, mass, 0, sizes[-1])
+                else:
+                    turn = _exact_turn(bare, peaks[f], workers, sizes[-1], rounding)
                 t = _last(sizes, remaining, top, turn, tries[d] == 0)
                 tries[d] += 1
         else:
@@ -165,18 +189,19 @@ def search_window(
         for h in range(offsets):
             peaks[f + 1, h] = max(peaks[f, h], base[f, h] + total)
         given[f + 1] = given[f] + total
-        if f + 1 == workers:
-            value = -mass * given[workers]
+        if f + 1 == width:
+            value = -mass * given[width]
             for h in range(offsets):
-                value += many[h] * peaks[workers, h]
-            if value < best:
+                value += many[h] * peaks[width, h]
+                here[h] = workers * peaks[width, h] - given[width]
+            if not no_less(value, here, best, goal, rounding):
                 best = value
-                best_pick[:] = pick
-        elif _bound(base, f + 1, peaks[f + 1], many, mass, given[f + 1], low, high) < best:
+                best_pick[:], goal[:] = pick, here
+        elif _bound(base, f + 1, peaks[f + 1], many, mass, given[f + 1], low, high) < best + rounding[2]:
             d += 1
             own[d], at[d] = 0, len(sizes) - 1
     if best_pick[0] >= 0:
         y[:] = 0
         for i in range(depth):
             y[worker[i], best_pick[i]] += 1
-    return best, nodes
+    return nodes

@@ -13,13 +13,15 @@ from lbtheory.core import InstanceError, ParameterError, SolverStatus, UnknownNa
 from lbtheory.decode.exact.enumeration import enumerate_best
 from lbtheory.decode.exact.lives import solve_with_lives
 from lbtheory.decode.exact.model import FORMULATIONS, Clock, CountModel, Search
+from lbtheory.decode.exact.near import settle
+from lbtheory.decode.exact.place import Placed, leaves_slots, place_all
 from lbtheory.decode.exact.program import Program, build_program, first_come
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.ties import TIES, break_ties, tie_weights
 from lbtheory.decode.exact.weighted import solve_with_priorities
 from lbtheory.decode.exact.weights import Weights, integer_weights
 from lbtheory.decode.exact.window import applies_to_window, search_window, special_window
-from lbtheory.decode.exact.zero import Decision, Found, covers, decide_io
+from lbtheory.decode.exact.zero import Found, covers, decide_io
 from lbtheory.decode.instance import Assignment, DecodeInstance, check_assignment, objective
 
 METHODS = ("special", *FORMULATIONS)
@@ -42,8 +44,9 @@ def solve_io(
     Parameters
     ----------
     instance : DecodeInstance
-        Its horizon is ``H``. Where some waiting request may finish inside the window, CP-SAT solves the class-count program
-        with a class for each size and life; with priorities see `lbtheory.decode.exact.weighted`; no tie rule is then applied.
+        Its horizon is ``H``. Where some waiting request may finish inside the window, and not all are admitted, CP-SAT solves
+        the class-count program with a class for each size and life; with priorities see `lbtheory.decode.exact.weighted`; no
+        tie rule is then applied.
     formulation : "special", "class-count" or "binary"
         The last two are programs for CP-SAT, with variables a size and worker, or a request and worker. The first tries bounds,
         exact levels and a search of its own, and gives the class-count program what it cannot prove. All have the same optimum.
@@ -77,21 +80,18 @@ def solve_io(
     if tie not in TIES:
         raise UnknownNameError("tie rule", tie, TIES)
     search, rng = make_search(seed, workers, clock, function="solve_io", random=tie == "random")
-    direct = None
-    if shortcuts and formulation == "special" and not must_admit and covers(instance):
-        direct = decide_io(instance.loads, instance.free, instance.waiting, seed=search.seed)
-        if direct.proved and tie == "none" and warm_start is None:
-            chosen = direct.assignment(instance.workers)
-            return solution(
-                instance, chosen, policy="io", bound=Fraction(direct.bound), seconds=clock.seconds, method=direct.method
-            )
+    direct = _direct(instance, search, must_admit) if shortcuts and formulation == "special" else None
+    if direct is not None and direct.proved and tie == "none" and warm_start is None and not must_admit:
+        return solution(
+            instance, direct.assignment, policy="io", bound=direct.bound, seconds=clock.seconds, method=direct.method
+        )
     program = build_program(instance, must_admit, function="solve_io")
     if warm_start is not None:
         check_warm_start(program, warm_start, function="solve_io")
     if instance.has_priorities:
         return solve_with_priorities(program, warm_start, search, shortcuts=shortcuts)
-    if instance.lives is not None and int(instance.lives.min(initial=instance.horizon + 1)) <= instance.horizon:
-        return solve_with_lives(instance, frozenset(must_admit), warm_start, search)
+    if instance.lives_end:
+        return solve_with_lives(instance, frozenset(must_admit), warm_start, search, direct)
     if not program.feasible:
         return no_solution("io", SolverStatus.INFEASIBLE, seconds=clock.seconds, horizon=instance.horizon)
     settled = trivial(program)
@@ -103,9 +103,24 @@ def solve_io(
     return _solve(program, direct, known, formulation, tie, tie_weights(program, tie, rng), search, shortcuts)
 
 
+def _direct(instance: DecodeInstance, search: Search, must: Collection[int]) -> Placed | None:
+    """What the special method knows from plain arrays: at offset 0, or where all requests are admitted; None elsewhere."""
+    if leaves_slots(instance):
+        return place_all(instance, seconds=search.clock.left)
+    if must or not covers(instance):
+        return None
+    found = decide_io(instance.loads, instance.free, instance.waiting, seed=search.seed)
+    return Placed(
+        assignment=found.assignment(instance.workers),
+        value=Fraction(found.value),
+        bound=Fraction(found.bound),
+        method=found.method,
+    )
+
+
 def _solve(
     program: Program,
-    direct: Decision | None,
+    direct: Placed | None,
     warm: np.ndarray | None,
     formulation: str,
     tie: str,
@@ -145,15 +160,14 @@ def _solve(
     return _answer(program, y, bound, clock, tie if ruled else "none", method)
 
 
-def _special(program: Program, weights: Weights, direct: Decision | None, seed: int) -> Found | None:
-    """What the special method knows, None where it does not apply; ``direct`` is what it knows at offset 0."""
+def _special(program: Program, weights: Weights, direct: Placed | None, seed: int) -> Found | None:
+    """What the special method knows, None where it does not apply; ``direct`` is what it knows without a program."""
     if direct is not None:
-        y = program.class_counts(direct.assignment(program.instance.workers))
-        return Found(y=y, value=direct.value, bound=direct.bound, method=direct.method)
+        return Found(y=program.class_counts(direct.assignment), value=direct.value, bound=direct.bound, method=direct.method)
     if not applies_to_window(program):
         return None
     start = min(program.starts(), key=lambda y: weights.true_value(program.imbalances(y)))
-    few = search_window(program, weights, start)
+    few = search_window(program, start)
     if few is not None and few.proved:
         return few
     wide = special_window(program, seed=seed)
@@ -195,17 +209,19 @@ def _optimise(
         if hint:
             model.at_most(total, weights.value(program.imbalances(start)))
     found = model.minimise(total, search)
-    bound = ranges
-    if found.bound is not None:
-        low = (
-            weights.value(program.imbalances(found.y))
-            if found.status is SolverStatus.OPTIMAL and found.y is not None
-            else found.bound
-        )
-        bound = max(ranges, weights.true_bound(low))
-    if found.y is None or weights.true_value(program.imbalances(found.y)) > value:
-        return start, bound, "cp-sat"
-    return found.y, bound, "cp-sat"
+    y = start
+    if found.y is not None and weights.true_value(program.imbalances(found.y)) <= value:
+        y = found.y
+    if found.bound is None:
+        return y, ranges, "cp-sat"
+    if found.status is not SolverStatus.OPTIMAL or found.y is None:
+        return y, max(ranges, weights.true_bound(found.bound)), "cp-sat"
+    least = weights.value(program.imbalances(found.y))
+    if not weights.exact:
+        y, proved = settle(program, weights, y, least, search)
+        if proved:
+            return y, weights.true_value(program.imbalances(y)), "cp-sat"
+    return y, max(ranges, weights.true_bound(least)), "cp-sat"
 
 
 def _answer(program: Program, y: np.ndarray, bound: Fraction, clock: Clock, tie: str, method: str) -> Solution:

@@ -1,8 +1,9 @@
 """IO_H where waiting requests may finish inside the window: a class for each size and ``min(life, H+1)``.
 
 A request of size ``t`` and life ``r`` adds ``(t + h) 1{r > h}`` at offset ``h``, so ``Σ_g L_{g,h}`` and the growth depend on
-who is admitted and every offset has its own sum: the bounds and shortcuts for requests that stay do not hold. CP-SAT solves
-the program from a greedy start. Source: ours (the decode paper lets requests admitted now stay).
+who is admitted and every offset has its own sum: the bounds and shortcuts for requests that stay do not hold. Where all
+waiting requests are admitted `place_all` searches; CP-SAT solves what that cannot prove, and everything else from a greedy
+start. Source: ours (the decode paper lets requests admitted now stay).
 """
 
 from fractions import Fraction
@@ -12,23 +13,30 @@ import numpy as np
 
 from lbtheory.core import SolverStatus
 from lbtheory.decode.exact.model import Search, run_cp_sat
+from lbtheory.decode.exact.place import Placed
 from lbtheory.decode.exact.result import Solution, no_solution, solution
 from lbtheory.decode.exact.weights import Weights, scaled_weights
 from lbtheory.decode.instance import Assignment, DecodeInstance, imbalance, loads_after, objective
 
 
-def solve_with_lives(instance: DecodeInstance, must: frozenset[int], warm_start: Assignment | None, search: Search) -> Solution:
-    """Solve IO_H for an instance with lives; see `solve_io`."""
+def solve_with_lives(
+    instance: DecodeInstance, must: frozenset[int], warm_start: Assignment | None, search: Search, placed: Placed | None = None
+) -> Solution:
+    """Solve IO_H for an instance with lives; see `solve_io`. ``placed`` is what `place_all` knows of it."""
     admissions, clock = instance.admissions, search.clock
     if len(must) > admissions:
         return no_solution("io", SolverStatus.INFEASIBLE, seconds=clock.seconds, horizon=instance.horizon)
     starts = [_largest_first(instance, must)] + ([] if warm_start is None else [warm_start])
+    starts = starts if placed is None else [placed.assignment, *starts]
     start = min(starts, key=lambda a: objective(instance, a))
-    value, bound, method = objective(instance, start), Fraction(0), "start"
-    if admissions == 0 or instance.workers == 1 or value == 0:
+    value, bound, method = objective(instance, start), Fraction(0) if placed is None else placed.bound, "start"
+    if placed is not None and placed.proved:
+        method = placed.method
+    elif admissions == 0 or instance.workers == 1 or value == 0:
         bound, method = value, "trivial"
     elif not clock.over:
-        found, bound = _cp_sat(instance, must, start, search)
+        found, low = _cp_sat(instance, must, start, search)
+        bound = max(bound, low)
         method = "cp-sat"
         if found is not None and objective(instance, found) <= value:
             start = found

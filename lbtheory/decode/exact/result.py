@@ -36,8 +36,9 @@ class Solution:
         Lexicographic policies only: the minimised key, ``(M, I)`` or ``(D, N_max, I)``, and its proved lower bound. Empty
         otherwise.
     tie : str
-        The tie rule that the assignment satisfies; ``"none"`` when no rule was asked for, or when time ran out before it was
-        proved; ``"fcfs"`` at ``G = 1``, where every assignment is optimal.
+        The tie rule that the assignment satisfies; ``"none"`` when no rule was asked for, when time ran out before it was
+        proved, or when the discounts have no common denominator within 64 bits; ``"fcfs"`` at ``G = 1``, where
+        every assignment is optimal.
     method : str
         What settled the answer: ``"trivial"``; of the special method ``"bound"`` (the largest requests dealt out meet it),
         ``"levels"`` (sums hit exactly meet it), ``"search"`` (ended), ``"refined"`` (groups of workers filled anew meet it),

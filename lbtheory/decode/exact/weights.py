@@ -2,12 +2,15 @@
 
 ``I_h ≥ 0``, so weights ``w_h`` with ``w_h / scale ≤ γ^h`` give ``min Σ w_h I_h / scale ≤ min Σ γ^h I_h``: rounding down
 lowers the bound by at least the rounding error and keeps it valid. The true objective is a multiple of ``1/denominator^H``,
-so a bound may be raised to the next such multiple.
+so a bound may be raised to the next such multiple. Which of several assignments is best is settled exactly all the same: in a
+compiled search by `rounding`, after CP-SAT by `lbtheory.decode.exact.near`.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+
+import numpy as np
 
 from lbtheory.core import SizeOverflowError
 from lbtheory.decode.exact.program import Program
@@ -81,3 +84,27 @@ def scaled_weights(gamma: Fraction, sums: list[int], *, function: str) -> Weight
         )
     values = tuple(floor(scale * gamma**h) for h in range(horizon + 1))
     return Weights(values=values, scale=scale, exact=False, gamma=gamma)
+
+
+def kernel_weights(gamma: Fraction, sums: list[int]) -> Weights | None:
+    """`scaled_weights` for a compiled search, None where not even weights of one unit fit."""
+    try:
+        return scaled_weights(gamma, sums, function="solve_io")
+    except SizeOverflowError:
+        return None
+
+
+def rounding(weights: Weights, tops: list[int]) -> tuple[np.ndarray, int, int] | None:
+    """What `lbtheory.decode.exact._limbs.no_less` needs to compare sums of ``0 ≤ x_h ≤ tops_h`` exactly; None past 64 bits."""
+    offsets = len(weights.values)
+    if weights.exact:
+        return np.zeros((0, offsets), np.int64), 1, 0
+    bits = 62 - (2 * sum(tops) + 1).bit_length()
+    if bits < 1:
+        return None
+    above, below, horizon = weights.gamma.numerator, weights.gamma.denominator, offsets - 1
+    exact = [above**h * below ** (horizon - h) for h in range(offsets)]
+    many = -(-max(exact).bit_length() // bits)
+    digits = [[(v >> (bits * k)) % 2**bits for v in exact] for k in range(many - 1, -1, -1)]
+    lost = sum(((weights.scale * weights.gamma**h - w) * t for h, (w, t) in enumerate(zip(weights.values, tops, strict=True))))
+    return np.array(digits, np.int64), bits, floor(lost) + 1

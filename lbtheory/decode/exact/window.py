@@ -18,37 +18,42 @@ from math import ceil, comb, prod
 import numpy as np
 
 from lbtheory.decode.exact.program import Program
-from lbtheory.decode.exact.weights import Weights, magnitude
+from lbtheory.decode.exact.weights import kernel_weights, rounding
 from lbtheory.decode.exact.zero import ROUNDS, Found, effort
 
 FEW_NODES = 30_000
 """Nodes of the search with few free slots, some 5 milliseconds."""
 
 
-def search_window(program: Program, weights: Weights, start: np.ndarray, *, nodes: int = FEW_NODES) -> Found | None:
+def search_window(program: Program, start: np.ndarray, *, nodes: int = FEW_NODES) -> Found | None:
     """IO_H by search, from the class counts ``start``; None where that would take too long or pass 64 bits."""
     slots = np.array(program.slots, np.int64)
     order = np.argsort(slots, kind="stable")
     n, width, workers = len(program.sizes), len(slots), program.instance.workers
     ways = prod(comb(n + int(c) - 1, int(c)) for c in slots[order[:-1]])
-    sums = sum(w * magnitude(program, h) for h, w in enumerate(weights.values))
-    if not weights.exact or ways > 20 * nodes or width * sums >= 2**62:
+    if ways > 20 * nodes:
+        return None
+    tops = [workers * program.most_peak(h) for h in range(program.offsets)]
+    given = sum(program.largest(c) for c in program.slots)
+    own = kernel_weights(program.instance.gamma, [width * (top + given) for top in tops])
+    exact = None if own is None else rounding(own, tops)
+    if own is None or exact is None:
         return None
     from lbtheory.decode.exact import _window
 
     peak = program.full.max(axis=0) if len(program.full) else np.zeros(program.offsets, np.int64)  # no load is below 0
-    mass = sum(weights.values)
     loads = program.base.sum(axis=0) + program.full.sum(axis=0)
-    constant = sum(w * int(v) for w, v in zip(weights.values, loads, strict=True))
     inner = np.zeros((width, n), np.int64)
-    value, used = _window.search_window(
+    used = _window.search_window(
         program.sizes,
         program.counts,
         slots[order],
         np.ascontiguousarray(program.base[order]),
         np.ascontiguousarray(peak),
-        np.array([*(workers * w for w in weights.values), mass], np.int64),
-        weights.value(program.imbalances(start)) + constant,
+        np.array([*(workers * w for w in own.values), sum(own.values)], np.int64),
+        workers,
+        program.imbalances(start) + loads,
+        exact,
         nodes,
         inner,
     )
@@ -56,10 +61,10 @@ def search_window(program: Program, weights: Weights, start: np.ndarray, *, node
     if inner.any():
         y = np.empty_like(inner)
         y[order] = inner
-    found = Fraction(int(value) - constant, weights.scale)
+    value = total_value(program, y)
     if used > nodes:
-        return Found(y=y, value=found, bound=range_total(program), method="start")
-    return Found(y=y, value=found, bound=found, method="search")
+        return Found(y=y, value=value, bound=range_total(program), method="start")
+    return Found(y=y, value=value, bound=value, method="search")
 
 
 def special_window(program: Program, *, seed: int = 0, rounds: int = ROUNDS) -> Found | None:

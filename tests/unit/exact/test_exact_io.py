@@ -109,7 +109,7 @@ def test_exact_weights_at_sizes_of_a_billion() -> None:
     assert max(denominators) > 1
 
 
-def test_rounded_weights_never_claim_a_proof_they_do_not_have() -> None:
+def test_rounded_weights_never_claim_a_proof_they_do_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     horizon, gamma = 12, Fraction(86, 100)
     projected = rng.integers(0, 10**6, (3, horizon + 1)).tolist()
@@ -119,7 +119,11 @@ def test_rounded_weights_never_claim_a_proof_they_do_not_have() -> None:
     assert not weights.exact
     assert all(Fraction(w, weights.scale) <= gamma**h for h, w in enumerate(weights.values))
     best = min(reference.value(projected, waiting, a, gamma) for a in reference.assignments([1, 0, 2], waiting))
-    found = solve_io(instance)
+    for options in ({}, {"formulation": "class-count", "shortcuts": False}, {"formulation": "binary", "shortcuts": False}):
+        found = solve_io(instance, **options)
+        assert (found.objective, found.bound, found.status, found.tie) == (best, best, SolverStatus.OPTIMAL, "none")
+    monkeypatch.setattr("lbtheory.decode.exact.near.VECTORS", 0)
+    found = solve_io(instance, formulation="class-count", shortcuts=False)
     assert found.objective is not None and found.bound is not None and found.gap is not None
     assert found.bound < best <= found.objective
     assert 0 < found.gap < best / 10**6
