@@ -6,7 +6,12 @@ largest loads so far, and ``V`` the workers that may still receive one,
     ``M_h ≥ max(P_h, ⌈(Σ_{f∈V} L_{f,h} + what is left to place)/|V|⌉)``.
 
 A worker without a free slot is not in ``V``, nor is one on which even the least that is left, offset by offset, would be no
-better than the best answer known. Source: ours, proved.
+better than the best answer known.
+
+Of equal requests a later one goes to no lower worker, and of equal workers without a new request only the first is tried. Both
+may be asked at once: among the assignments that differ by the names of equal requests and equal workers, the one whose sequence
+of workers is lexicographically least meets both, for each breach is a swap that makes the sequence less.
+Source: ours, proved.
 """
 
 import numba as nb
