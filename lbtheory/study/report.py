@@ -211,7 +211,7 @@ def _table(table: "pd.DataFrame", columns: Mapping[str, str], file: str) -> str:
     kinds = [' class="number"' if right else "" for right in numeric]
     head = "".join(f'<th scope="col"{kind}>{escape(text)}</th>' for kind, text in zip(kinds, headings, strict=True))
     body = "\n".join(
-        "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for kind, text in zip(kinds, row, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td{kind}>{_powers(text)}</td>" for kind, text in zip(kinds, row, strict=True)) + "</tr>"
         for row in rows
     )
     rest = f"The first {TABLE_ROWS} of {len(table):,} rows. " if len(table) > TABLE_ROWS else ""
@@ -219,6 +219,11 @@ def _table(table: "pd.DataFrame", columns: Mapping[str, str], file: str) -> str:
         f'<div class="frame"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n'
         f'<p class="muted">{rest}All digits: <code>{escape(file)}</code>.</p>'
     )
+
+
+def _powers(text: str) -> str:
+    """The text of a cell, with exponents raised."""
+    return re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", escape(text))
 
 
 def inline_svg(text: str, prefix: str, title: str) -> str:

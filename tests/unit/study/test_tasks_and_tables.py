@@ -8,6 +8,7 @@ import pytest
 
 from lbtheory.core import InputError, ParameterError
 from lbtheory.study import tables, tasks
+from lbtheory.study.report import _table
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,11 @@ def test_markdown_sets_numbers_right_and_says_what_it_leaves_out() -> None:
     assert lines[2] == r"| a\|b | 1.000 | 1 |"
     assert lines[3] == "| c | 2.500 | 20,000 |"
     assert "first 1 of 2 rows" in tables.markdown(table, rows=1)
+
+
+def test_the_report_raises_exponents() -> None:
+    page = _table(pd.DataFrame({"name": ["a<b"], "error": [1.5e-7]}), {}, "x.csv")
+    assert "<td>a&lt;b</td>" in page and '<td class="number">1.500·10<sup>−7</sup></td>' in page
 
 
 def test_csv_gives_every_double_back(tmp_path: Path) -> None:
