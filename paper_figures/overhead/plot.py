@@ -35,7 +35,7 @@ def draw(tables):
     rows = tables["overhead"]
     base = {"workers": 8, "window": 4, "horizon": 80, "greedy": 4}
     parts = []
-    for factor, text in (("workers", "workers G"), ("window", "R_max"), ("horizon", "H")):
+    for factor, text in (("workers", "workers G"), ("window", r"$\mathbf{R_{max}}$"), ("horizon", "H")):
         same = (rows[[name for name in base if name != factor]] == [v for k, v in base.items() if k != factor]).all(axis=1)
         for column, name in (("median", "median"), ("p99", "P99"), ("compiled", "compiled, mean")):
             part = rows[same].assign(x=rows[factor], y=rows[column], series=name, panel=text).sort_values("x")
